@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Binary scorers trained to maximise the area under the ROC curve.
+
+>>> from sklearn.datasets import load_breast_cancer
+>>> from sklearn.pipeline import make_pipeline
+>>> from sklearn.preprocessing import StandardScaler
+>>> import aucmax
+>>> X, y = load_breast_cancer(return_X_y=True)
+>>> model = make_pipeline(StandardScaler(), aucmax.RankSVM()).fit(X, y)
+>>> bool(model.score(X, y) > 0.99)  # score is the AUC
+True
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aucmax import datasets, metrics
+    from aucmax.estimators.least_squares_auc import LeastSquaresAUC
+    from aucmax.estimators.rank_svm import RankSVM
+    from aucmax.estimators.rank_svm_cv import RankSVMCV
+    from aucmax.estimators.spdam import SPDAM
+    from aucmax.estimators.univariate_auc import UnivariateAUC
+
+__version__ = "0.1.0.dev0"
+
+__all__ = [
+    "SPDAM",
+    "LeastSquaresAUC",
+    "RankSVM",
+    "RankSVMCV",
+    "UnivariateAUC",
+    "datasets",
+    "metrics",
+]
+
+# Public names are imported when first asked for, so `import aucmax` costs nothing.
+_HOMES = {
+    "LeastSquaresAUC": "aucmax.estimators.least_squares_auc",
+    "RankSVM": "aucmax.estimators.rank_svm",
+    "RankSVMCV": "aucmax.estimators.rank_svm_cv",
+    "SPDAM": "aucmax.estimators.spdam",
+    "UnivariateAUC": "aucmax.estimators.univariate_auc",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+    elif name in __all__:
+        value = import_module(f"aucmax.{name}")
+    else:
+        raise AttributeError(f"module 'aucmax' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

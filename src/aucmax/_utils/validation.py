@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks of what users pass in; the one place that touches scikit-learn's internals.
+
+Every error says what was wrong, what was received and what to do.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import _fit_context as fit_context
+from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from aucmax._utils.typing import BoolArray, FloatArray, Matrix
+
+__all__ = [
+    "FitInputs",
+    "Interval",
+    "StrOptions",
+    "check_features",
+    "check_fit_inputs",
+    "check_is_fitted",
+    "check_weight",
+    "fit_context",
+    "n_threads",
+    "split_labels",
+]
+
+DTYPES = [np.float64, np.float32]
+
+
+class FitInputs(NamedTuple):
+    """Validated training data."""
+
+    X: Matrix
+    is_pos: BoolArray
+    weight: FloatArray
+    classes: NDArray[Any]
+
+
+def check_fit_inputs(
+    estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None = None
+) -> FitInputs:
+    """Validate the arguments of ``fit`` and record the feature names on ``estimator``.
+
+    float64 and float32 arrays, in C or Fortran order, and CSR matrices are not copied.
+    """
+    _refuse_text(X)
+    X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype=DTYPES)
+    classes, is_pos = split_labels(y, name=type(estimator).__name__)
+    weight = check_weight(sample_weight, is_pos)
+    return FitInputs(_canonical(X), is_pos, weight, classes)
+
+
+def check_features(estimator: Any, X: Any) -> Matrix:
+    """Validate the rows to score against what ``estimator`` was fitted on."""
+    _refuse_text(X)
+    return validate_data(
+        estimator, X, accept_sparse="csr", dtype=DTYPES, reset=False
+    )
+
+
+def split_labels(y: ArrayLike, *, name: str) -> tuple[NDArray[Any], BoolArray]:
+    """Return the two classes in ``y`` and the mask of the larger one, the positives.
+
+    No sort for numbers and booleans: two sweeps for the extremes, two to compare.
+    """
+    y = np.asarray(column_or_1d(y))
+    if y.shape[0] == 0:
+        raise ValueError(f"{name} needs labels, but y is empty.")
+    if y.dtype.kind in "biuf":
+        low, high = y.min(), y.max()
+        if not np.isfinite(high - low if y.dtype.kind == "f" else 0):
+            raise ValueError(
+                f"y contains NaN or infinity. {name} needs two distinct labels; "
+                "drop the rows whose label is missing."
+            )
+        classes = np.unique(np.array([low, high], dtype=y.dtype))
+        is_pos = y == high
+        n_known = np.count_nonzero(is_pos) + np.count_nonzero(y == low)
+        if n_known < y.shape[0]:
+            classes = np.unique(y)
+    else:
+        classes, codes = np.unique(y, return_inverse=True)
+        is_pos = codes == 1
+    if len(classes) < 2:
+        raise ValueError(
+            f"{name} needs both classes, but y holds only one class, {classes[0]!r}. "
+            "Pass data with at least one sample of each class."
+        )
+    if len(classes) > 2:
+        check_classification_targets(y)  # names continuous targets as such
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is "
+            f"multiclass: y holds {len(classes)} classes, {_preview(classes)}. Wrap "
+            f"{name} in sklearn.multiclass.OneVsRestClassifier, or choose two classes."
+        )
+    return classes, is_pos
+
+
+def check_weight(sample_weight: ArrayLike | None, is_pos: BoolArray) -> FloatArray:
+    """Return one non-negative float64 weight per row, with mass in both classes."""
+    n = is_pos.shape[0]
+    if sample_weight is None:
+        return np.ones(n)
+    weight = np.asarray(sample_weight)
+    if weight.ndim == 0:
+        weight = np.full(n, float(weight))
+    if weight.ndim != 1:
+        raise ValueError(
+            f"Sample weights must be 1D array or scalar, got {weight.ndim}D array. "
+            "Pass one weight per row."
+        )
+    if weight.shape[0] != n:
+        raise ValueError(
+            f"sample_weight.shape == {weight.shape}, expected {(n,)}! "
+            "Pass one weight per row."
+        )
+    try:
+        weight = weight.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"sample_weight must hold numbers, got {weight.dtype}: {error}"
+        ) from None
+    low, high = weight.min(), weight.max()
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise ValueError(
+            "sample_weight contains NaN or infinity. Give rows to be left out weight 0."
+        )
+    if low < 0:
+        raise ValueError(
+            f"Negative values in data passed to `sample_weight`: {low:g}. A weight "
+            "counts repetitions of a row, so it cannot be below zero."
+        )
+    # A weight is a count of repetitions, so products of sums of weights must be finite.
+    mass_pos, mass_neg = weight[is_pos].sum(), weight[~is_pos].sum()
+    if not np.isfinite(mass_pos * mass_neg):
+        raise ValueError(
+            f"sample_weight overflows: the classes weigh {mass_pos:g} and "
+            f"{mass_neg:g}. Divide the weights by their mean."
+        )
+    if mass_pos == 0 or mass_neg == 0:
+        which = "positive" if mass_pos == 0 else "negative"
+        raise ValueError(
+            f"After sample_weight trims rows of weight zero, only one class is left: "
+            f"the {which} class has no weight. Give rows of both classes a positive "
+            "weight."
+        )
+    return weight
+
+
+def n_threads() -> int:
+    """Return how many threads a loop may use: OMP_NUM_THREADS, joblib, cores."""
+    return int(_openmp_effective_n_threads())
+
+
+def _refuse_text(X: Any) -> None:
+    """Raise for text in the first row; numpy would parse '1.5' without a word."""
+    if sparse.issparse(X) or not hasattr(X, "__getitem__") or isinstance(X, dict):
+        return
+    head = np.asarray(X[:1])
+    text = next((v for v in head.ravel() if isinstance(v, str | bytes)), None)
+    if head.dtype.kind in "USO" and text is not None:
+        raise ValueError(
+            f"X holds text ({text!r}), but numbers are needed. Convert numbers stored "
+            "as text with X.astype(float); encode categories, for example with "
+            "sklearn.preprocessing.OneHotEncoder."
+        )
+
+
+def _canonical(X: Matrix) -> Matrix:
+    """Sum duplicate entries of a CSR matrix, on a copy: the user's X stays as it is."""
+    if sparse.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def _preview(values: NDArray[Any], limit: int = 5) -> str:
+    shown = ", ".join(repr(value) for value in values[:limit].tolist())
+    return shown if len(values) <= limit else f"{shown}, ..."
