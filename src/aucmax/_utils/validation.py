@@ -4,6 +4,8 @@
 Every error says what was wrong, what was received and what to do.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +23,7 @@ __all__ = [
     "FitInputs",
     "Interval",
     "StrOptions",
+    "all_or_nothing",
     "check_features",
     "check_fit_inputs",
     "check_is_fitted",
@@ -54,6 +57,18 @@ def check_fit_inputs(
     classes, is_pos = split_labels(y, name=type(estimator).__name__)
     weight = check_weight(sample_weight, is_pos)
     return FitInputs(_canonical(X), is_pos, weight, classes)
+
+
+@contextmanager
+def all_or_nothing(estimator: Any) -> Iterator[None]:
+    """Put the estimator back as it was when the body raises: nothing half-fitted."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 def check_features(estimator: Any, X: Any) -> Matrix:

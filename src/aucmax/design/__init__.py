@@ -1,2 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TODO."""
+"""Designs: what X is, hidden behind ``scores``, ``adjoint`` and ``rows``."""
+
+from aucmax.design._base import Design
+from aucmax.design.local import LocalDesign
+
+__all__ = ["Design", "LocalDesign"]

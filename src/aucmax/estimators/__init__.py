@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TODO."""
+"""scikit-learn estimators: validation, labels, fitted attributes; no formula."""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TODO."""
+"""Solvers: functions of a loss and a design that return a ``Result``."""

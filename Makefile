@@ -1,0 +1,68 @@
+# Everything below needs only make and Python 3.11 or newer: the first run makes a
+# virtual environment in .venv and installs what the target needs; later runs are instant.
+
+PYTHON ?= python3
+RUN := .venv/bin/python
+PIP_INSTALL := $(RUN) -m pip install --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test lint bench clean
+
+help:
+	@echo "make demo    AUC of RankSVMCV and of logistic regression on real data"
+	@echo "make test    lint, then all tests and the examples in the docstrings"
+	@echo "make lint    ruff, mypy and import-linter"
+	@echo "make bench   speed beside scikit-learn (AUCMAX_DATA=folder adds larger real sets)"
+	@echo "make clean   delete .venv, caches and build products"
+	@echo
+	@echo "make PYTHON=/path/to/python3.12 ... chooses the Python for a new .venv."
+
+demo: .venv/installed
+	@$(RUN) examples/demo.py
+
+test: lint
+	$(RUN) -m pytest -q -n auto --maxprocesses 8
+
+lint: .venv/installed-dev
+	$(RUN) -m ruff check --quiet .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m mypy
+	$(RUN) .venv/bin/lint-imports
+
+bench: .venv/installed
+	@if [ -z "$$AUCMAX_DATA" ]; then \
+	  echo "AUCMAX_DATA is not set: benchmarks on the larger real sets are left out."; \
+	  echo "Set it to a folder of svmlight files (NAME.svm.bz2) to run them as well."; \
+	fi
+	@set -e; for script in benchmarks/speed/[a-z]*.py; do \
+	  [ -e "$$script" ] || { echo "There is no benchmark in benchmarks/speed."; exit 1; }; \
+	  echo; echo "== $$script"; $(RUN) "$$script"; \
+	done
+
+clean:
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf .hypothesis
+	find src tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} +
+
+# The stamps depend on pyproject.toml, so a changed dependency is installed next time.
+.venv/installed: pyproject.toml | .venv/bin/python
+	@echo "Installing aucmax into .venv ..."
+	@$(PIP_INSTALL) --editable .
+	@touch $@
+
+.venv/installed-dev: pyproject.toml | .venv/bin/python
+	@echo "Installing aucmax and its development tools into .venv ..."
+	@$(PIP_INSTALL) --editable '.[dev]'
+	@touch .venv/installed $@
+
+.venv/bin/python:
+	@command -v "$(PYTHON)" >/dev/null || { \
+	  echo "There is no $(PYTHON) here. Install Python 3.11 or newer, or name it:" >&2; \
+	  echo "  make PYTHON=/path/to/python3.12" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "aucmax needs Python 3.11 or newer, but $(PYTHON) is" \
+	    "$$("$(PYTHON)" --version 2>&1). Name a newer one:" >&2; \
+	  echo "  make PYTHON=/path/to/python3.12" >&2; exit 1; }
+	@trap 'rm -rf .venv; exit 1' INT TERM; \
+	  "$(PYTHON)" -m venv --clear .venv || { rm -rf .venv; exit 1; }

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a design is: the protocol every solver relies on."""
+
+from typing import Protocol
+
+from aucmax._utils.typing import FloatArray, IntArray, Matrix
+
+
+class Design(Protocol):
+    """The rows, wherever they are.
+
+    All losses ignore a constant added to every score, so a design may work with
+    ``X - offset`` for any fixed row ``offset``, the same in all three methods.
+    """
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of features."""
+        ...
+
+    def scores(self, coef: FloatArray) -> FloatArray:
+        """Return ``(X - offset) @ coef`` of shape (n_samples,) in float64."""
+        ...
+
+    def adjoint(self, vector: FloatArray) -> FloatArray:
+        """Return ``(X - offset).T @ vector`` of shape (n_features,) in float64."""
+        ...
+
+    def rows(self, index: IntArray) -> Matrix:
+        """Return the given rows of ``X - offset`` in memory: a new ndarray or CSR."""
+        ...

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What all our classifiers share: AUC as score, a threshold, two classes."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from aucmax._utils.progress import report
+from aucmax._utils.typing import FloatArray, Matrix
+from aucmax._utils.validation import FitInputs, check_features, check_is_fitted
+from aucmax.metrics.auc import roc_auc
+from aucmax.metrics.threshold import balanced_threshold
+from aucmax.solvers._base import OnStep, Result, Step
+
+
+class AUCScorer(ClassifierMixin, BaseEstimator):
+    """Binary classifier whose ``score`` is the AUC."""
+
+    classes_: NDArray[Any]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each row.
+
+        The threshold is the one with the best balanced accuracy on the training rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            ``classes_[1]`` where ``decision_function`` is positive, else
+            ``classes_[0]``.
+        """
+        positive = self.decision_function(X) > 0
+        return self.classes_[positive.astype(np.intp)]
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the area under the ROC curve on ``X`` and ``y``.
+
+        Not the accuracy: ``GridSearchCV`` and ``cross_val_score`` then tune and report
+        what the model was trained for.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to score.
+        y : array-like of shape (n_samples,)
+            True labels, of both classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights; a weight of two counts as two rows.
+
+        Returns
+        -------
+        auc : float
+            Share of pairs in the right order, ties counting one half.
+        """
+        return roc_auc(y, self.decision_function(X), sample_weight=sample_weight)
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Return the score of each row."""
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        return tags
+
+    def _warn_unless_converged(self, result: Result) -> None:
+        if not result.converged:
+            warnings.warn(
+                f"{type(self).__name__} did not converge: {result.message}. Scale the "
+                "features (for example with StandardScaler), raise max_iter or tol, or "
+                "raise alpha.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+
+class LinearScorer(AUCScorer):
+    """Scores are ``X @ coef_ + intercept_``."""
+
+    coef_: NDArray[Any]
+    intercept_: NDArray[Any]
+    n_iter_: int
+    verbose: int
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Return the score of each row; positive means ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+            ``X @ coef_[0] + intercept_[0]``.
+        """
+        check_is_fitted(self)
+        X = check_features(self, X)
+        return self._project(X) + self.intercept_[0]
+
+    def _project(self, X: Matrix) -> NDArray[Any]:
+        return np.asarray(X @ self.coef_[0])
+
+    def _store(self, result: Result, inputs: FitInputs) -> None:
+        """Keep what was learned; the intercept is the threshold on these rows."""
+        self._warn_unless_converged(result)
+        self.classes_ = inputs.classes
+        self.coef_ = result.coef.astype(inputs.X.dtype)[None, :]
+        threshold = balanced_threshold(
+            self._project(inputs.X), inputs.is_pos, inputs.weight
+        )
+        self.intercept_ = np.array([-threshold], dtype=inputs.X.dtype)
+        self.n_iter_ = result.n_iter
+        self.objective_ = result.value
+        self.history_ = result.history
+
+    def _start(self, inputs: FitInputs) -> FloatArray | None:
+        """Coefficients of the last fit, when ``warm_start`` asks for them."""
+        previous = getattr(self, "coef_", None)
+        if not getattr(self, "warm_start", False) or previous is None:
+            return None
+        if previous.shape[1] != inputs.X.shape[1]:
+            raise ValueError(
+                f"warm_start=True continues a fit on {previous.shape[1]} features, but "
+                f"X has {inputs.X.shape[1]}. Pass the same features, or set "
+                "warm_start=False."
+            )
+        return previous[0].astype(np.float64)
+
+    def _on_step(self) -> OnStep | None:
+        if not self.verbose:
+            return None
+        name = type(self).__name__
+
+        def show(step: Step) -> None:
+            report(
+                f"[{name}] objective {step.value:.6g}  relative gap {step.gap:.1e}  "
+                f"passes {step.n_passes:.0f}"
+            )
+
+        return show

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a loss is: the protocol every solver relies on."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from aucmax._utils.typing import BoolArray, FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """A loss and its derivatives at one score vector.
+
+    Attributes
+    ----------
+    value : float
+        The loss.
+    grad : ndarray of shape (n_samples,)
+        Its gradient with respect to the scores; sums to zero.
+    hess_dot : callable
+        ``hess_dot(vector)``: the (generalised) Hessian times a vector, O(n).
+    hess_diag : callable
+        ``hess_diag()``: an upper bound of the diagonal of the Hessian, tight where
+        rows count little against all others; it ranks rows by importance.
+    """
+
+    value: float
+    grad: FloatArray
+    hess_dot: Callable[[FloatArray], FloatArray]
+    hess_diag: Callable[[], FloatArray]
+
+
+class PairLoss(Protocol):
+    """A convex function of the score vector.
+
+    Adding a constant to all scores changes nothing, so no intercept is needed; and a
+    row of weight two counts as two rows.
+    """
+
+    def evaluate(
+        self, scores: FloatArray, is_pos: BoolArray, weight: FloatArray
+    ) -> Terms:
+        """Return value, gradient and curvature at ``scores``.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_samples,)
+            float64 scores, finite.
+        is_pos : ndarray of shape (n_samples,)
+            Mask of the positives; both classes carry mass.
+        weight : ndarray of shape (n_samples,)
+            Non-negative weights; a pair weighs the product of its two rows.
+        """
+        ...

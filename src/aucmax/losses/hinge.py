@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The hinge over all pairs: piecewise linear, one sort."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aucmax._kernels.order import argsort
+from aucmax._kernels.products import dot
+from aucmax._kernels.sweeps import active_mass, sign_weights
+from aucmax._utils.typing import BoolArray, FloatArray
+from aucmax.losses._base import Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Hinge:
+    """Mean over pairs of ``max(0, margin - (s_pos - s_neg))``.
+
+    ``grad`` is a subgradient; the curvature is zero wherever it exists.
+    """
+
+    margin: float = 1.0
+
+    def evaluate(
+        self, scores: FloatArray, is_pos: BoolArray, weight: FloatArray
+    ) -> Terms:
+        """Return value, subgradient and (zero) curvature at ``scores``."""
+        shifted = np.subtract(scores, self.margin * is_pos)
+        order = argsort(shifted)
+        signed = sign_weights(is_pos, weight, order)
+        grad = np.empty(order.shape[0])
+        active_mass(order, signed, grad)
+        grad[is_pos] *= -1.0
+        grad /= float(weight[is_pos].sum()) * float(weight[~is_pos].sum())
+        # Homogeneous of degree one on a fixed active set; the gradient sums to zero, so
+        # a pivot changes nothing but the rounding.
+        shifted -= shifted[order[order.shape[0] // 2]]
+        return Terms(
+            dot(shifted, grad),
+            grad,
+            lambda vector: np.zeros_like(vector),
+            lambda: np.zeros_like(grad),
+        )

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Class-balanced losses of single rows, with the intercept minimised out.
+
+``value(s) = min over b of (mean over positives of l(s + b) + mean over negatives of
+l(-s - b)) / 2``. With the best intercept built in, the value no longer changes when a
+constant is added to all scores, so these are losses in score space like the pairwise
+ones and every solver takes them. (Envelope theorem: the gradient is that at the best b;
+the curvature loses the direction along which b moves.)
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, logsumexp
+
+from aucmax._kernels.products import dot
+from aucmax._utils.typing import BoolArray, FloatArray
+from aucmax.losses._base import Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Logistic:
+    """Balanced logistic loss ``log(1 + exp(-m))`` of the signed score ``m``."""
+
+    def evaluate(
+        self, scores: FloatArray, is_pos: BoolArray, weight: FloatArray
+    ) -> Terms:
+        """Return value, gradient and curvature at ``scores`` and the best intercept."""
+        share = _balanced_shares(is_pos, weight)
+        sign = np.where(is_pos, 1.0, -1.0)
+        margins = sign * (scores + _logistic_intercept(scores, share))
+        value = dot(share, np.logaddexp(0.0, -margins))
+        wrong = expit(-margins)
+        return _profiled(value, -sign * share * wrong, share * wrong * expit(margins))
+
+
+@dataclass(frozen=True, slots=True)
+class UnivariateSquare:
+    """Balanced square loss ``(1 - m) ** 2 / 2`` of the signed score ``m``."""
+
+    def evaluate(
+        self, scores: FloatArray, is_pos: BoolArray, weight: FloatArray
+    ) -> Terms:
+        """Return value, gradient and curvature at ``scores`` and the best intercept."""
+        share = _balanced_shares(is_pos, weight)
+        # The best intercept makes the balanced mean of the scores zero.
+        centred = scores - scores[0]
+        centred -= dot(share, centred)
+        residual = centred - np.where(is_pos, 1.0, -1.0)
+        value = 0.5 * dot(share, residual**2)
+        return _profiled(value, share * residual, share)
+
+
+@dataclass(frozen=True, slots=True)
+class Exponential:
+    """Balanced exponential loss ``exp(-m)`` of the signed score ``m``.
+
+    With the best intercept this is the square root of the mean over pairs of
+    ``exp(-(s_pos - s_neg))``.
+    """
+
+    def evaluate(
+        self, scores: FloatArray, is_pos: BoolArray, weight: FloatArray
+    ) -> Terms:
+        """Return value, gradient and curvature at ``scores`` and the best intercept."""
+        share = _balanced_shares(is_pos, weight)
+        log_pos = logsumexp(-scores[is_pos], b=2.0 * share[is_pos])
+        log_neg = logsumexp(scores[~is_pos], b=2.0 * share[~is_pos])
+        intercept = 0.5 * (log_pos - log_neg)
+        sign = np.where(is_pos, 1.0, -1.0)
+        # Far from the optimum a row may overflow; the line search then steps back.
+        with np.errstate(over="ignore"):
+            losses = share * np.exp(-sign * (scores + intercept))
+        return _profiled(float(losses.sum()), -sign * losses, losses)
+
+
+def _balanced_shares(is_pos: BoolArray, weight: FloatArray) -> FloatArray:
+    """Weights that give either class one half."""
+    mass = np.where(is_pos, weight[is_pos].sum(), weight[~is_pos].sum())
+    shares: FloatArray = 0.5 * weight / mass
+    return shares
+
+
+def _profiled(value: float, grad: FloatArray, curvature: FloatArray) -> Terms:
+    """Terms of a sum of row losses whose common intercept is at its optimum."""
+    total = float(curvature.sum())
+
+    def hess_dot(vector: FloatArray) -> FloatArray:
+        # All rows saturated: flat, and no direction to remove.
+        mean = dot(curvature, vector) / total if total > 0.0 else 0.0
+        product: FloatArray = curvature * (vector - mean)
+        return product
+
+    return Terms(value, grad, hess_dot, lambda: curvature)
+
+
+def _logistic_intercept(
+    scores: FloatArray, share: FloatArray
+) -> float:
+    """Root of the derivative in the intercept, by Newton's method inside a bracket.
+
+    At ``-max(scores)`` no row is above zero and the derivative is not positive; at
+    ``-min(scores)`` it is not negative.
+    """
+    low, high = -float(scores.max()), -float(scores.min())
+    intercept = min(max(-dot(share, scores), low), high)
+    for _ in range(100):
+        positive = expit(scores + intercept)
+        slope = dot(share, positive) - 0.5
+        curvature = dot(share, positive * (1.0 - positive))
+        if abs(slope) <= 1e-14:
+            break
+        if slope < 0.0:
+            low = intercept
+        else:
+            high = intercept
+        step = intercept - slope / curvature if curvature > 0.0 else np.nan
+        if not low < step < high:
+            step = 0.5 * (low + high)
+        if step == intercept:
+            break
+        intercept = step
+    return intercept

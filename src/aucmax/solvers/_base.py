@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What every solver returns."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from aucmax._utils.typing import FloatArray
+
+
+class Step(NamedTuple):
+    """One entry of a solver's history.
+
+    Attributes
+    ----------
+    value : float
+        Objective after the step.
+    gap : float
+        The solver's estimate or certificate of how far the objective was above its
+        minimum, relative to ``value``.
+    n_passes : float
+        Trips over the rows so far: a product with X or with its transpose is one.
+    """
+
+    value: float
+    gap: float
+    n_passes: float
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Outcome of a solver."""
+
+    coef: FloatArray
+    value: float
+    n_iter: int
+    converged: bool
+    message: str
+    history: list[Step] = field(repr=False)
+
+
+OnStep = Callable[[Step], None]
+
+
+def check_finite(value: float, coef: FloatArray) -> None:
+    """Raise when arithmetic has left the range of float64."""
+    if not (np.isfinite(value) and np.all(np.isfinite(coef))):
+        raise ValueError(
+            "The scores or the gradient overflowed: X holds values too large to "
+            "multiply. Scale the features first, for example with "
+            "sklearn.preprocessing.StandardScaler."
+        )

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Solutions for many alphas, each started from the one before."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from aucmax._utils.typing import BoolArray, FloatArray
+from aucmax.design import Design
+from aucmax.losses import PairLoss
+from aucmax.solvers._base import Result
+from aucmax.solvers.newton_cg import NewtonCG
+
+
+def regularisation_path(
+    design: Design,
+    is_pos: BoolArray,
+    weight: FloatArray,
+    *,
+    loss: PairLoss,
+    alphas: Sequence[float],
+    tol: float = 1e-4,
+    max_iter: int = 100,
+) -> Iterator[tuple[Result, FloatArray]]:
+    """Yield the result for each alpha and the scores of all rows, in order.
+
+    Give the alphas from large to small: the solution then grows step by step, and each
+    is a short way from the next. Changing alpha costs no product with the rows: scores,
+    sort, gradient and preconditioner carry over. The scores include rows of weight
+    zero, so a fold left out by its weights is scored for free.
+    """
+    solver = NewtonCG(design, is_pos, weight, loss=loss)
+    solver.start_from_subsample(alphas[0])
+    for alpha in alphas:
+        yield solver.minimise(alpha, tol=tol, max_iter=max_iter), solver.scores
+
+
+def curvature_scale(
+    design: Design, is_pos: BoolArray, weight: FloatArray, *, loss: PairLoss
+) -> float:
+    """Return the curvature of the loss at zero along its gradient.
+
+    It has the unit of alpha and grows with the square of the features' scale, so alphas
+    relative to it mean the same for any scaling of the data.
+    """
+    terms = loss.evaluate(np.zeros(design.shape[0]), is_pos, weight)
+    grad = design.adjoint(terms.grad)
+    square = float(grad @ grad)
+    if square == 0.0:
+        return 1.0
+    product = design.adjoint(terms.hess_dot(design.scores(grad)))
+    return float(grad @ product) / square
