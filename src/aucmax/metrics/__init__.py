@@ -1,2 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TODO."""
+"""Exact, fast and mergeable AUC, with intervals and tests."""
+
+from aucmax.metrics.auc import roc_auc
+from aucmax.metrics.delong import (
+    AUCInterval,
+    AUCTest,
+    roc_auc_interval,
+    roc_auc_test,
+)
+from aucmax.metrics.partial import partial_auc
+from aucmax.metrics.streaming import StreamingAUC
+
+__all__ = [
+    "AUCInterval",
+    "AUCTest",
+    "StreamingAUC",
+    "partial_auc",
+    "roc_auc",
+    "roc_auc_interval",
+    "roc_auc_test",
+]

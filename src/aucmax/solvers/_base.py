@@ -44,9 +44,11 @@ class Result:
 OnStep = Callable[[Step], None]
 
 
-def check_finite(value: float, coef: FloatArray) -> None:
-    """Raise when arithmetic has left the range of float64."""
-    if not (np.isfinite(value) and np.all(np.isfinite(coef))):
+def check_finite(value: float, vector: FloatArray) -> None:
+    """Raise when a value, or the square of a vector, has left the range of float64."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = np.isfinite(value) and np.isfinite(vector @ vector)
+    if not finite:
         raise ValueError(
             "The scores or the gradient overflowed: X holds values too large to "
             "multiply. Scale the features first, for example with "

@@ -20,12 +20,14 @@ from aucmax.solvers._sampling import draw_rows
 # Above this many features the dense block is not worth its d^3.
 MAX_FEATURES = 2048
 # Rows per feature in the sample, at least.
-ROWS_PER_FEATURE = 4
+ROWS_PER_FEATURE = 8
 # Beyond that, this many times n/d rows: their outer products then take about as long as
 # two passes over all rows. They are dealt into batches that take n/d times this many
 # rows of float32, the space of four vectors of scores.
 SAMPLE_VALUES = 24
 BATCH_VALUES = 8
+# Problems with n d^2 below this take all rows: a millisecond or two.
+SMALL_PROBLEM = 10**8
 
 
 class Preconditioner:
@@ -50,7 +52,7 @@ class Preconditioner:
         if d > MAX_FEATURES:
             return cls(None)
         curvature = terms.hess_diag()
-        least = max(1000, ROWS_PER_FEATURE * d)
+        least = max(1000, ROWS_PER_FEATURE * d, SMALL_PROBLEM // d**2)
         size = max(least, SAMPLE_VALUES * n // d)
         index, chance = draw_rows(np.sqrt(curvature), is_pos, size)
         n_batches = -(-len(index) // max(least, BATCH_VALUES * n // d))
@@ -62,18 +64,13 @@ class Preconditioner:
             sampled = loss.evaluate(
                 scores[batch], is_pos[batch], weight[batch] / chance[k::n_batches]
             )
-            # A loss divides by the mass it sees, and the sample holds no idle rows.
-            scale = float(curvature.sum()) / float(sampled.hess_diag().sum())
-            hessian += (scale / n_batches) * _hessian(_dense_rows(design, batch), sampled)
+            hessian += _hessian_per_curvature(design, batch, sampled) / n_batches
+        # A loss divides by the mass it sees, and the sample holds no idle rows.
+        hessian *= float(curvature.sum())
         # What few rows cannot show must not look flat, or CG chases it first.
         if len(index) < np.count_nonzero(curvature):
             hessian.flat[:: d + 1] += float(np.trace(hessian)) / len(index)
         return cls(hessian)
-
-    @property
-    def is_estimate(self) -> bool:
-        """Whether this says anything about the Hessian, or is the identity."""
-        return self.hessian is not None
 
     def factorise(self, alpha: float) -> None:
         """Prepare ``solve`` for this ``alpha``."""
@@ -100,8 +97,12 @@ class Preconditioner:
         return solution
 
 
-def _hessian(rows: NDArray[np.float32], terms: Terms) -> FloatArray:
-    """``rows.T @ H @ rows``, a few columns at a time."""
+def _hessian_per_curvature(
+    design: Design, index: IntArray, terms: Terms
+) -> FloatArray:
+    """``rows.T @ H @ rows / sum(diag H)`` of some rows, a few columns at a time."""
+    rows, scale = _unit_rows(design, index)
+    total = float(terms.hess_diag().sum())
     d = rows.shape[1]
     hessian = np.empty((d, d))
     width = max(8, d // 8)
@@ -109,22 +110,27 @@ def _hessian(rows: NDArray[np.float32], terms: Terms) -> FloatArray:
         panel = rows[:, low : low + width]
         curved = np.empty_like(panel)
         for j in range(panel.shape[1]):
-            curved[:, j] = terms.hess_dot(panel[:, j].astype(np.float64))
+            curved[:, j] = terms.hess_dot(panel[:, j].astype(np.float64)) / total
         hessian[:, low : low + width] = rows.T @ curved
-    symmetric: FloatArray = 0.5 * (hessian + hessian.T)
-    return symmetric
+    hessian *= np.multiply.outer(scale, 0.5 * scale)
+    return hessian + hessian.T
 
 
-def _dense_rows(design: Design, index: IntArray) -> NDArray[np.float32]:
-    """Rows as a dense float32 array less their mean, which the Hessian ignores.
+def _unit_rows(
+    design: Design, index: IntArray
+) -> tuple[NDArray[np.float32], FloatArray]:
+    """Rows as a dense float32 array, shifted and scaled, and the scale of each column.
 
-    An estimate needs no more digits, and its product takes half the time and space.
+    An estimate needs no more digits, and its product takes half the time and space. The
+    Hessian ignores the shift.
     """
-    dense = np.empty((len(index), design.shape[1]), dtype=np.float32)
-    middle = None
+    rows = np.empty((len(index), design.shape[1]), dtype=np.float32)
     for low in range(0, len(index), 4096):
-        rows = design.rows(index[low : low + 4096])
-        rows = rows.toarray() if sparse.issparse(rows) else rows
-        middle = rows.mean(axis=0) if middle is None else middle
-        dense[low : low + 4096] = rows - middle
-    return dense
+        part = design.rows(index[low : low + 4096])
+        part = part.toarray() if sparse.issparse(part) else part
+        if low == 0:
+            middle = part.mean(axis=0)
+            scale = np.abs(part - middle).max(axis=0).astype(np.float64)
+            scale[scale == 0.0] = 1.0
+        rows[low : low + 4096] = (part - middle) / scale
+    return rows, scale
