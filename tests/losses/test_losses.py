@@ -138,7 +138,9 @@ def test_finite_differences(loss, rng):
         slope = (up.value - down.value) / (2 * step)
         assert slope == pytest.approx(terms.grad @ direction, rel=1e-5, abs=1e-7)
         curved = (up.grad - down.grad) / (2 * step)
-        assert_allclose(curved, terms.hess_dot(direction), atol=2e-3 * abs(curved).max())
+        assert_allclose(
+            curved, terms.hess_dot(direction), atol=2e-3 * abs(curved).max()
+        )
 
 
 @pytest.mark.parametrize("loss", ALL, ids=name)

@@ -179,9 +179,7 @@ def test_path_equals_separate_fits(loss, rng):
         design, is_pos, weight, loss=loss(), alphas=list(alphas), tol=1e-8
     )
     for alpha, (result, scores) in zip(alphas, path, strict=True):
-        alone = newton_cg(
-            design, is_pos, weight, loss=loss(), alpha=alpha, tol=1e-12
-        )
+        alone = newton_cg(design, is_pos, weight, loss=loss(), alpha=alpha, tol=1e-12)
         assert result.converged
         assert result.value == pytest.approx(alone.value, rel=1e-7)
         assert_allclose(scores, design.scores(result.coef), atol=1e-8)
@@ -191,7 +189,7 @@ def test_path_scores_rows_left_out_by_weight(rng):
     X, is_pos, weight = draw_problem(rng, n=200, d=4)
     weight[:50] = 0
     kept = slice(50, None)
-    (result, scores), = regularisation_path(
+    ((result, scores),) = regularisation_path(
         LocalDesign(X), is_pos, weight, loss=SquaredHinge(), alphas=[0.01], tol=1e-12
     )
     alone = newton_cg(

@@ -23,7 +23,9 @@ def test_equals_numpy(rng):
 def test_merge_equals_together(seed, cut):
     rng = np.random.default_rng(seed)
     X, weight = rng.normal(size=(30, 4)) * 10 + 100, rng.gamma(1.0, size=30)
-    parts = [ClassMoments.of_rows(X[s], weight[s]) for s in (slice(cut), slice(cut, 30))]
+    parts = [
+        ClassMoments.of_rows(X[s], weight[s]) for s in (slice(cut), slice(cut, 30))
+    ]
     whole = ClassMoments.of_rows(X, weight)
     merged = parts[0].merge(parts[1])
     assert merged.mass == pytest.approx(whole.mass)

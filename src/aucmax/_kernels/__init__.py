@@ -16,9 +16,7 @@ R = TypeVar("R")
 @overload
 def jit(function: Callable[P, R], /) -> Callable[P, R]: ...
 @overload
-def jit(
-    *, reorder_sums: bool
-) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def jit(*, reorder_sums: bool) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def jit(
     function: Callable[P, R] | None = None, /, *, reorder_sums: bool = False
 ) -> Callable[P, R] | Callable[[Callable[P, R]], Callable[P, R]]:
@@ -40,9 +38,7 @@ def jit(
     return _lazily_compiled(function, reorder_sums=reorder_sums)
 
 
-def _lazily_compiled(
-    function: Callable[P, R], *, reorder_sums: bool
-) -> Callable[P, R]:
+def _lazily_compiled(function: Callable[P, R], *, reorder_sums: bool) -> Callable[P, R]:
     compiled: Callable[P, R] | None = None
 
     @functools.wraps(function)

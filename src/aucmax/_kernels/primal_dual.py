@@ -61,9 +61,7 @@ def primal_dual_steps(
         along = 0.0
         boost = rates.n_samples / size
         for j in range(d):
-            target[j] = (
-                coef[j] / rates.tau - dual_mean[j] - boost * change[j] - gap[j]
-            )
+            target[j] = coef[j] / rates.tau - dual_mean[j] - boost * change[j] - gap[j]
             along += gap[j] * target[j]
         # Sherman and Morrison for (inverse I + gap gap')^-1.
         share = along / (inverse + gap_square)

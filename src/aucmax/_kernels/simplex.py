@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A small concave quadratic over the simplex, by moving weight between two corners."""
 
-import numpy as np
-
 from aucmax._kernels import jit
 from aucmax._utils.typing import FloatArray
 

@@ -5,6 +5,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 FloatArray: TypeAlias = NDArray[np.float64]
 BoolArray: TypeAlias = NDArray[np.bool_]
@@ -13,3 +14,14 @@ IntArray: TypeAlias = NDArray[np.int64]
 # A validated feature matrix: an ndarray of float64/float32, or a CSR array or matrix.
 # scipy's sparse classes share no useful static base, hence Any.
 Matrix: TypeAlias = Any
+
+
+def to_dense(X: Matrix) -> NDArray[Any]:
+    """Return ``X`` as an ndarray."""
+    dense: NDArray[Any] = X if isinstance(X, np.ndarray) else X.toarray()
+    return dense
+
+
+def is_sparse(X: Matrix) -> bool:
+    """Say whether ``X`` is one of scipy's sparse arrays or matrices."""
+    return bool(sparse.issparse(X))

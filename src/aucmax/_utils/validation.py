@@ -4,36 +4,46 @@
 Every error says what was wrong, what was received and what to do.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from numbers import Integral, Real
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
-from sklearn.base import _fit_context as fit_context
+from sklearn.base import _fit_context
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from aucmax._utils.typing import BoolArray, FloatArray, Matrix
+from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
 
 __all__ = [
+    "COUNT",
+    "POSITIVE",
+    "SHARE",
     "FitInputs",
-    "Interval",
     "StrOptions",
     "all_or_nothing",
     "check_features",
     "check_fit_inputs",
     "check_is_fitted",
     "check_weight",
-    "fit_context",
     "n_threads",
     "split_labels",
+    "validated",
 ]
 
 DTYPES = [np.float64, np.float32]
+
+# What a constructor parameter may be, for ``_parameter_constraints``.
+POSITIVE = Interval(Real, 0, None, closed="neither")
+COUNT = Interval(Integral, 1, None, closed="left")
+SHARE = Interval(Real, 0, 1, closed="neither")
+
+
+Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
 class FitInputs(NamedTuple):
@@ -43,6 +53,12 @@ class FitInputs(NamedTuple):
     is_pos: BoolArray
     weight: FloatArray
     classes: NDArray[Any]
+
+
+def validated(fit: Fit) -> Fit:
+    """Check the constructor's parameters against ``_parameter_constraints`` first."""
+    wrapped: Fit = _fit_context(prefer_skip_nested_validation=True)(fit)
+    return wrapped
 
 
 def check_fit_inputs(
@@ -74,9 +90,7 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
 def check_features(estimator: Any, X: Any) -> Matrix:
     """Validate the rows to score against what ``estimator`` was fitted on."""
     _refuse_text(X)
-    return validate_data(
-        estimator, X, accept_sparse="csr", dtype=DTYPES, reset=False
-    )
+    return validate_data(estimator, X, accept_sparse="csr", dtype=DTYPES, reset=False)
 
 
 def split_labels(y: ArrayLike, *, name: str) -> tuple[NDArray[Any], BoolArray]:
@@ -175,7 +189,7 @@ def n_threads() -> int:
 
 def _refuse_text(X: Any) -> None:
     """Raise for text in the first row; numpy would parse '1.5' without a word."""
-    if sparse.issparse(X) or not hasattr(X, "__getitem__") or isinstance(X, dict):
+    if is_sparse(X) or not hasattr(X, "__getitem__") or isinstance(X, dict):
         return
     head = np.asarray(X[:1])
     text = next((v for v in head.ravel() if isinstance(v, str | bytes)), None)
@@ -189,7 +203,7 @@ def _refuse_text(X: Any) -> None:
 
 def _canonical(X: Matrix) -> Matrix:
     """Sum duplicate entries of a CSR matrix, on a copy: the user's X stays as it is."""
-    if sparse.issparse(X) and not X.has_canonical_format:
+    if is_sparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
     return X

@@ -3,6 +3,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,8 @@ def _split_rows(X: Matrix) -> list[slice]:
     threads. Their partial sums, one row of coefficients each, take no more than n.
     """
     n, d = X.shape
-    n_bytes = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
+    parts = [X] if isinstance(X, np.ndarray) else [X.data, X.indices]
+    n_bytes = sum(part.nbytes for part in parts)
     count = max(1, min(-(-n_bytes // BLOCK_BYTES), MAX_BLOCKS, n // d))
     cuts = np.linspace(0, n, count + 1).astype(int)
-    return [slice(low, high) for low, high in zip(cuts[:-1], cuts[1:], strict=True)]
+    return [slice(low, high) for low, high in pairwise(cuts)]

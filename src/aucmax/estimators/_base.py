@@ -41,7 +41,9 @@ class AUCScorer(ClassifierMixin, BaseEstimator):
         positive = self.decision_function(X) > 0
         return self.classes_[positive.astype(np.intp)]
 
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def score(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Return the area under the ROC curve on ``X`` and ``y``.
 
         Not the accuracy: ``GridSearchCV`` and ``cross_val_score`` then tune and report
@@ -107,7 +109,8 @@ class LinearScorer(AUCScorer):
         """
         check_is_fitted(self)
         X = check_features(self, X)
-        return self._project(X) + self.intercept_[0]
+        scores: NDArray[Any] = self._project(X) + self.intercept_[0]
+        return scores
 
     def _project(self, X: Matrix) -> NDArray[Any]:
         return np.asarray(X @ self.coef_[0])
@@ -136,7 +139,8 @@ class LinearScorer(AUCScorer):
                 f"X has {inputs.X.shape[1]}. Pass the same features, or set "
                 "warm_start=False."
             )
-        return previous[0].astype(np.float64)
+        start: FloatArray = previous[0].astype(np.float64)
+        return start
 
     def _on_step(self) -> OnStep | None:
         if not self.verbose:

@@ -4,15 +4,16 @@
 from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
-from scipy import sparse
 
+from aucmax._utils.typing import is_sparse
 from aucmax._utils.validation import (
+    COUNT,
+    POSITIVE,
     FitInputs,
-    Interval,
     StrOptions,
     all_or_nothing,
     check_fit_inputs,
-    fit_context,
+    validated,
 )
 from aucmax.design import LocalDesign
 from aucmax.estimators._base import LinearScorer
@@ -82,10 +83,10 @@ class LeastSquaresAUC(LinearScorer):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "alpha": [Interval(float, 0, None, closed="neither")],
+        "alpha": [POSITIVE],
         "solver": [StrOptions({"auto", "direct", "cg"})],
-        "tol": [Interval(float, 0, None, closed="neither")],
-        "max_iter": [Interval(int, 1, None, closed="left")],
+        "tol": [POSITIVE],
+        "max_iter": [COUNT],
     }
 
     def __init__(
@@ -101,7 +102,7 @@ class LeastSquaresAUC(LinearScorer):
         self.tol = tol
         self.max_iter = max_iter
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @validated
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> "LeastSquaresAUC":
@@ -129,7 +130,7 @@ class LeastSquaresAUC(LinearScorer):
 
     def _solve(self, inputs: FitInputs) -> Result:
         design = LocalDesign(inputs.X)
-        limit = DIRECT_SPARSE if sparse.issparse(inputs.X) else DIRECT_DENSE
+        limit = DIRECT_SPARSE if is_sparse(inputs.X) else DIRECT_DENSE
         direct = self.solver == "auto" and inputs.X.shape[1] <= limit
         if direct or self.solver == "direct":
             pos, neg = collect_moments(design, inputs.is_pos, inputs.weight)

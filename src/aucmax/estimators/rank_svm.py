@@ -7,12 +7,13 @@ from numpy.typing import ArrayLike
 
 from aucmax._utils.typing import FloatArray
 from aucmax._utils.validation import (
+    COUNT,
+    POSITIVE,
     FitInputs,
-    Interval,
     StrOptions,
     all_or_nothing,
     check_fit_inputs,
-    fit_context,
+    validated,
 )
 from aucmax.design import LocalDesign
 from aucmax.estimators._base import LinearScorer
@@ -94,10 +95,10 @@ class RankSVM(LinearScorer):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "alpha": [Interval(float, 0, None, closed="neither")],
+        "alpha": [POSITIVE],
         "loss": [StrOptions({"squared_hinge", "hinge"})],
-        "tol": [Interval(float, 0, None, closed="neither")],
-        "max_iter": [Interval(int, 1, None, closed="left")],
+        "tol": [POSITIVE],
+        "max_iter": [COUNT],
         "warm_start": ["boolean"],
         "verbose": ["verbose"],
     }
@@ -119,7 +120,7 @@ class RankSVM(LinearScorer):
         self.warm_start = warm_start
         self.verbose = verbose
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @validated
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> "RankSVM":

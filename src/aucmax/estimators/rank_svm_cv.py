@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """RankSVM with the penalty chosen by cross-validation."""
 
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,11 +12,12 @@ from sklearn.model_selection import check_cv
 from aucmax._utils.progress import report
 from aucmax._utils.typing import FloatArray, IntArray
 from aucmax._utils.validation import (
+    COUNT,
+    POSITIVE,
     FitInputs,
-    Interval,
     all_or_nothing,
     check_fit_inputs,
-    fit_context,
+    validated,
 )
 from aucmax.design import Design, LocalDesign
 from aucmax.estimators._base import LinearScorer
@@ -29,8 +31,8 @@ class RankSVMCV(LinearScorer):
     r"""Linear RankSVM (squared hinge) with ``alpha`` chosen by cross-validated AUC.
 
     For each fold one regularisation path from large to small alpha, each solution
-    started from the one before: twenty alphas cost two to four fits, not twenty. Rows of
-    the fold are left out by a weight of zero, so X is never copied.
+    started from the one before: twenty alphas cost two to four fits, not twenty. The
+    rows of a fold are left out by a weight of zero, so X is never copied.
 
     Parameters
     ----------
@@ -39,7 +41,8 @@ class RankSVMCV(LinearScorer):
         1e-6 times the curvature of the loss at zero, which makes the choice independent
         of the scale of the features.
     cv : int, cross-validation generator or iterable, default=5
-        Number of stratified folds, or anything scikit-learn accepts as ``cv``.
+        Number of stratified folds (fewer where a class has fewer rows), or anything
+        scikit-learn accepts as ``cv``.
     tol : float, default=1e-4
         Relative accuracy of the objective.
     max_iter : int, default=1000
@@ -89,11 +92,11 @@ class RankSVMCV(LinearScorer):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "alphas": [Interval(int, 1, None, closed="left"), "array-like"],
+        "alphas": [COUNT, "array-like"],
         "cv": ["cv_object"],
-        "tol": [Interval(float, 0, None, closed="neither")],
-        "max_iter": [Interval(int, 1, None, closed="left")],
-        "n_jobs": [int, None],
+        "tol": [POSITIVE],
+        "max_iter": [COUNT],
+        "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
 
@@ -114,7 +117,7 @@ class RankSVMCV(LinearScorer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @validated
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> "RankSVMCV":
@@ -178,14 +181,17 @@ class RankSVMCV(LinearScorer):
     def _check_folds(self, inputs: FitInputs) -> list[IntArray]:
         """Return the left-out rows of each fold, both classes in each."""
         codes = inputs.is_pos.astype(np.int64)
-        smallest = int(np.bincount(codes).min())
-        if isinstance(self.cv, int | np.integer) and smallest < self.cv:
-            raise ValueError(
-                f"RankSVMCV(cv={self.cv}) needs at least {self.cv} rows of each class, "
-                f"but the smaller class has {smallest}. Lower cv"
-                + (" or use RankSVM, which needs no folds." if smallest < 2 else ".")
-            )
-        cv = check_cv(self.cv, codes, classifier=True)
+        n_folds = self.cv
+        if isinstance(self.cv, int | np.integer):
+            smallest = int(np.bincount(codes).min())
+            if smallest < 2:
+                raise ValueError(
+                    "RankSVMCV needs at least two rows of each class to leave one out, "
+                    f"but the smaller class has {smallest}. Use RankSVM, which needs "
+                    "no folds."
+                )
+            n_folds = min(int(self.cv), smallest)
+        cv = check_cv(n_folds, codes, classifier=True)
         folds = [test for _, test in cv.split(inputs.X, codes)]
         for k, test in enumerate(folds):
             seen = inputs.is_pos[test][inputs.weight[test] > 0]

@@ -8,10 +8,12 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from aucmax._utils.validation import (
-    Interval,
+    COUNT,
+    POSITIVE,
+    SHARE,
     all_or_nothing,
     check_fit_inputs,
-    fit_context,
+    validated,
 )
 from aucmax.design import LocalDesign
 from aucmax.estimators._base import LinearScorer
@@ -87,13 +89,10 @@ class SPDAM(LinearScorer):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "alpha": [Interval(float, 0, None, closed="neither")],
-        "batch_size": [
-            Interval(int, 1, None, closed="left"),
-            Interval(float, 0, 1, closed="neither"),
-        ],
-        "tol": [Interval(float, 0, None, closed="neither")],
-        "max_iter": [Interval(int, 1, None, closed="left")],
+        "alpha": [POSITIVE],
+        "batch_size": [COUNT, SHARE],
+        "tol": [POSITIVE],
+        "max_iter": [COUNT],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
@@ -115,7 +114,7 @@ class SPDAM(LinearScorer):
         self.random_state = random_state
         self.verbose = verbose
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @validated
     def fit(self, X: Any, y: ArrayLike) -> "SPDAM":
         """Fit the weights.
 

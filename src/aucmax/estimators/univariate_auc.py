@@ -1,23 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Class-balanced losses of single rows: the baselines that see no pairs."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
 from aucmax._utils.validation import (
-    Interval,
+    COUNT,
+    POSITIVE,
     StrOptions,
     all_or_nothing,
     check_fit_inputs,
-    fit_context,
+    validated,
 )
 from aucmax.design import LocalDesign
 from aucmax.estimators._base import LinearScorer
-from aucmax.losses import Exponential, Logistic, UnivariateSquare
+from aucmax.losses import Exponential, Logistic, PairLoss, UnivariateSquare
 from aucmax.solvers.newton_cg import newton_cg
 
-LOSSES = {
+LOSSES: dict[str, Callable[[], PairLoss]] = {
     "logistic": Logistic,
     "square": UnivariateSquare,
     "exponential": Exponential,
@@ -86,10 +88,10 @@ class UnivariateAUC(LinearScorer):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "alpha": [Interval(float, 0, None, closed="neither")],
+        "alpha": [POSITIVE],
         "loss": [StrOptions(set(LOSSES))],
-        "tol": [Interval(float, 0, None, closed="neither")],
-        "max_iter": [Interval(int, 1, None, closed="left")],
+        "tol": [POSITIVE],
+        "max_iter": [COUNT],
         "warm_start": ["boolean"],
         "verbose": ["verbose"],
     }
@@ -111,7 +113,7 @@ class UnivariateAUC(LinearScorer):
         self.warm_start = warm_start
         self.verbose = verbose
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @validated
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> "UnivariateAUC":

@@ -25,9 +25,7 @@ class Square:
     ) -> Terms:
         """Return value, gradient and curvature at ``scores``."""
         # Each row's share of its class, so that sums over a class are means.
-        share = weight / np.where(
-            is_pos, weight[is_pos].sum(), weight[~is_pos].sum()
-        )
+        share = weight / np.where(is_pos, weight[is_pos].sum(), weight[~is_pos].sum())
 
         def centre(vector: FloatArray) -> tuple[FloatArray, float]:
             """Return ``vector`` less its class means, and the gap between these."""
@@ -40,7 +38,8 @@ class Square:
         def hess_dot(vector: FloatArray) -> FloatArray:
             centred, gap = centre(vector)
             centred += np.where(is_pos, gap, -gap)
-            return 2.0 * share * centred
+            product: FloatArray = 2.0 * share * centred
+            return product
 
         centred, gap = centre(scores)
         missing = self.margin - gap

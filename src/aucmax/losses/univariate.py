@@ -94,9 +94,7 @@ def _profiled(value: float, grad: FloatArray, curvature: FloatArray) -> Terms:
     return Terms(value, grad, hess_dot, lambda: curvature)
 
 
-def _logistic_intercept(
-    scores: FloatArray, share: FloatArray
-) -> float:
+def _logistic_intercept(scores: FloatArray, share: FloatArray) -> float:
     """Root of the derivative in the intercept, by Newton's method inside a bracket.
 
     At ``-max(scores)`` no row is above zero and the derivative is not positive; at

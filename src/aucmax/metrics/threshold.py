@@ -15,6 +15,10 @@ def balanced_threshold(
     The middle of the gap between the two scores it separates, so that new scores fall
     on either side with the widest berth. One sort.
     """
+    # A row without weight is absent: it must not bound the gap either.
+    present = weight > 0.0
+    if not present.all():
+        scores, is_pos, weight = scores[present], is_pos[present], weight[present]
     order = argsort(scores)
     ordered = np.asarray(scores, dtype=np.float64)[order]
     share = weight / np.where(is_pos, weight[is_pos].sum(), -weight[~is_pos].sum())

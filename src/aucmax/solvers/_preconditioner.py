@@ -8,33 +8,42 @@ the Hessian for the price of about one product over all rows. It works for every
 and every design because it uses nothing but their interfaces.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
+from scipy import linalg
 
-from aucmax._utils.typing import BoolArray, FloatArray, IntArray
+from aucmax._utils.typing import BoolArray, FloatArray, IntArray, to_dense
 from aucmax.design import Design
 from aucmax.losses import PairLoss, Terms
 from aucmax.solvers._sampling import draw_rows
 
 # Above this many features the dense block is not worth its d^3.
 MAX_FEATURES = 2048
-# Rows per feature in the sample, at least.
-ROWS_PER_FEATURE = 8
-# Beyond that, this many times n/d rows: their outer products then take about as long as
-# two passes over all rows. They are dealt into batches that take n/d times this many
-# rows of float32, the space of four vectors of scores.
+# Rows per feature in the sample: at least, and more than enough.
+FEW_ROWS, MANY_ROWS = 8, 400
+# In between, n/d times this many: their outer products then take about as long as two
+# passes over all rows.
 SAMPLE_VALUES = 24
+# The sample is dealt into batches of n/d times this many float32 rows, the space of
+# four vectors of scores.
 BATCH_VALUES = 8
-# Problems with n d^2 below this take all rows: a millisecond or two.
-SMALL_PROBLEM = 10**8
+# Problems with n d^2 below this take all rows, up to so many: a millisecond or two.
+SMALL_PROBLEM, SMALL_ROWS = 10**8, 20_000
+# A sample is drawn anew when CG has needed more steps than this.
+MAX_STEPS = 6
+# Up to this many values are kept in float64.
+PRECISE_VALUES = 2**20
 
 
 class Preconditioner:
-    """``H + alpha I`` with H estimated from a sample of rows; identity if d is large."""
+    """``H + alpha I``, H estimated from a sample of rows; identity if d is large."""
 
-    def __init__(self, hessian: FloatArray | None) -> None:
+    def __init__(self, hessian: FloatArray | None, patience: int = MAX_STEPS) -> None:
         self.hessian = hessian
+        # CG steps after which to make a new one.
+        self.patience = patience
         self._factor: tuple[FloatArray, bool] | None = None
 
     @classmethod
@@ -52,25 +61,29 @@ class Preconditioner:
         if d > MAX_FEATURES:
             return cls(None)
         curvature = terms.hess_diag()
-        least = max(1000, ROWS_PER_FEATURE * d, SMALL_PROBLEM // d**2)
-        size = max(least, SAMPLE_VALUES * n // d)
+        least = max(1000, FEW_ROWS * d, min(SMALL_PROBLEM // d**2, SMALL_ROWS))
+        size = max(least, min(SAMPLE_VALUES * n // d, MANY_ROWS * d))
         index, chance = draw_rows(np.sqrt(curvature), is_pos, size)
         n_batches = -(-len(index) // max(least, BATCH_VALUES * n // d))
-        hessian = np.zeros((d, d))
+        hessian, n_used = np.zeros((d, d)), 0
         for k in range(n_batches):
             batch = index[k::n_batches]
             if is_pos[batch].all() or not is_pos[batch].any():
-                return cls(None)
+                continue
             sampled = loss.evaluate(
                 scores[batch], is_pos[batch], weight[batch] / chance[k::n_batches]
             )
-            hessian += _hessian_per_curvature(design, batch, sampled) / n_batches
+            hessian += _hessian_per_curvature(design, batch, sampled)
+            n_used += 1
+        if n_used == 0:
+            return cls(None)
         # A loss divides by the mass it sees, and the sample holds no idle rows.
-        hessian *= float(curvature.sum())
+        hessian *= float(curvature.sum()) / n_used
         # What few rows cannot show must not look flat, or CG chases it first.
         if len(index) < np.count_nonzero(curvature):
             hessian.flat[:: d + 1] += float(np.trace(hessian)) / len(index)
-        return cls(hessian)
+        is_small = n * d * d <= SMALL_PROBLEM and n <= SMALL_ROWS
+        return cls(hessian, patience=0 if is_small else MAX_STEPS)
 
     def factorise(self, alpha: float) -> None:
         """Prepare ``solve`` for this ``alpha``."""
@@ -97,9 +110,7 @@ class Preconditioner:
         return solution
 
 
-def _hessian_per_curvature(
-    design: Design, index: IntArray, terms: Terms
-) -> FloatArray:
+def _hessian_per_curvature(design: Design, index: IntArray, terms: Terms) -> FloatArray:
     """``rows.T @ H @ rows / sum(diag H)`` of some rows, a few columns at a time."""
     rows, scale = _unit_rows(design, index)
     total = float(terms.hess_diag().sum())
@@ -116,18 +127,17 @@ def _hessian_per_curvature(
     return hessian + hessian.T
 
 
-def _unit_rows(
-    design: Design, index: IntArray
-) -> tuple[NDArray[np.float32], FloatArray]:
-    """Rows as a dense float32 array, shifted and scaled, and the scale of each column.
+def _unit_rows(design: Design, index: IntArray) -> tuple[NDArray[Any], FloatArray]:
+    """Rows as a dense array, shifted and scaled, and the scale of each column.
 
-    An estimate needs no more digits, and its product takes half the time and space. The
-    Hessian ignores the shift.
+    The Hessian ignores the shift. An estimate from many rows needs no more digits than
+    float32, which halves the time and space of its product.
     """
-    rows = np.empty((len(index), design.shape[1]), dtype=np.float32)
+    shape = len(index), design.shape[1]
+    precise = shape[0] * shape[1] <= PRECISE_VALUES
+    rows = np.empty(shape, dtype=np.float64 if precise else np.float32)
     for low in range(0, len(index), 4096):
-        part = design.rows(index[low : low + 4096])
-        part = part.toarray() if sparse.issparse(part) else part
+        part = to_dense(design.rows(index[low : low + 4096]))
         if low == 0:
             middle = part.mean(axis=0)
             scale = np.abs(part - middle).max(axis=0).astype(np.float64)

@@ -29,8 +29,10 @@ def draw_rows(
 
 
 def spread_sample(is_pos: BoolArray, weight: FloatArray, size: int) -> IntArray:
-    """Return about ``size`` evenly spread rows with weight, at least a quarter of them
-    positive and a quarter negative where there are so many.
+    """Return about ``size`` rows that have weight, evenly spread.
+
+    At least a quarter of them is positive, and a quarter negative, where there are so
+    many.
     """
     parts = []
     for mask in (is_pos, ~is_pos):

@@ -69,7 +69,12 @@ def bundle(
         lower = max(lower, dual)
         model_scores = design.scores(model_coef)
         coef, scores, best = _search(
-            loss, is_pos, weight, alpha, (coef, scores, best), (model_coef, model_scores)
+            loss,
+            is_pos,
+            weight,
+            alpha,
+            (coef, scores, best),
+            (model_coef, model_scores),
         )
         gap = (best - lower) / max(best, np.finfo(float).tiny)
         history.append(Step(best, gap, 2.0 * (k + 1)))

@@ -76,7 +76,7 @@ def solve_implicit(
     coef, failed = cg(operator, target, rtol=tol, maxiter=max_iter, callback=record)
     check_finite(0.0, coef)
     value = terms.value - 0.5 * float(target @ coef)
-    message = f"residual {'above' if failed else 'below'} {tol:g} of the right-hand side"
+    message = f"residual {'above' if failed else 'below'} {tol:g} of that at zero"
     return Result(coef, value, len(history), failed == 0, message, history)
 
 
@@ -85,9 +85,7 @@ def _moments_of(design: Design, index: IntArray, weight: FloatArray) -> ClassMom
     size = max(1, BLOCK_VALUES // design.shape[1])
     for low in range(0, len(index), size):
         block = index[low : low + size]
-        moments = moments.merge(
-            ClassMoments.of_rows(design.rows(block), weight[block])
-        )
+        moments = moments.merge(ClassMoments.of_rows(design.rows(block), weight[block]))
     return moments
 
 

@@ -15,7 +15,7 @@ from aucmax._utils.typing import BoolArray, FloatArray
 from aucmax.design import Design, LocalDesign
 from aucmax.losses import PairLoss, Terms
 from aucmax.solvers._base import OnStep, Result, Step, check_finite
-from aucmax.solvers._preconditioner import Preconditioner
+from aucmax.solvers._preconditioner import MAX_STEPS, Preconditioner
 from aucmax.solvers._sampling import spread_sample
 
 # CG stops when its k-th step lowers the quadratic model by less than this share of the
@@ -29,9 +29,8 @@ SEARCH_TOL = 0.1
 # are problems whose sub-sample would have fewer rows per feature than this.
 SUBSAMPLE_ABOVE = 20_000
 SUBSAMPLE_ROWS_PER_FEATURE = 20
-# A preconditioner is made anew when CG has needed more steps than this.
-STALE_AFTER = 6
-# It is an estimate: a gap it says is below this share of the tolerance, is below it.
+# A preconditioner is an estimate: a gap that it puts below this share of the tolerance
+# is below the tolerance.
 SAFETY = 0.3
 
 
@@ -55,9 +54,7 @@ def newton_cg(
 
     Cost: two passes over the rows per CG step, one sort per point of a line search.
     """
-    solver = NewtonCG(design, is_pos, weight, loss=loss, start=start)
-    if start is None:
-        solver.start_from_subsample(alpha)
+    solver = NewtonCG(design, is_pos, weight, loss=loss, start=start, first_alpha=alpha)
     return solver.minimise(alpha, tol=tol, max_iter=max_iter, on_step=on_step)
 
 
@@ -71,6 +68,7 @@ class NewtonCG:
         weight: FloatArray,
         *,
         loss: PairLoss,
+        first_alpha: float,
         start: FloatArray | None = None,
     ) -> None:
         self.design = design
@@ -82,30 +80,36 @@ class NewtonCG:
         # Longest step CG took in the metric of the preconditioner: by how much that
         # overstates the curvature.
         self.stretch = np.inf
-        self._move_to(np.zeros(design.shape[1]) if start is None else start)
+        self.coef = self._subsample_solution(first_alpha) if start is None else start
+        if np.any(self.coef):
+            self.scores = design.scores(self.coef)
+            self.n_passes += 1
+        else:
+            self.scores = np.zeros(design.shape[0])
+        self._set_terms(loss.evaluate(self.scores, is_pos, weight))
 
-    def start_from_subsample(self, alpha: float) -> None:
-        """Start from the solution of the same problem on a spread of the rows.
+    def _subsample_solution(self, alpha: float) -> FloatArray:
+        """Return the solution of the same problem on a spread of the rows.
 
-        With n rows and d features that solution is off by about d/n_rows of the
-        objective, for a fraction of the cost. The sub-sample takes no more memory than
-        four vectors of scores.
+        With n rows and d features it is off by about d/n of the objective, for a
+        fraction of the cost. The rows take no more space than four vectors of scores.
+        Zero where a sub-sample would be too small to help.
         """
         n, d = self.design.shape
         n_rows = min(n // 8, 4 * n // d)
         if n < SUBSAMPLE_ABOVE or n_rows < SUBSAMPLE_ROWS_PER_FEATURE * d:
-            return
+            return np.zeros(d)
         index = spread_sample(self.is_pos, self.weight, n_rows)
-        rows = LocalDesign(self.design.rows(index))
-        is_pos, weight = self.is_pos[index], self.weight[index]
-        if is_pos.all() or not is_pos.any():
-            return
-        inner = NewtonCG(rows, is_pos, weight, loss=self.loss)
-        inner.start_from_subsample(alpha)
-        result = inner.minimise(alpha, tol=max(1e-4, 0.1 * d / n_rows), max_iter=50)
-        self.n_passes += inner.n_passes * n_rows / n
-        if np.any(result.coef):
-            self._move_to(result.coef)
+        solver = NewtonCG(
+            LocalDesign(self.design.rows(index)),
+            self.is_pos[index],
+            self.weight[index],
+            loss=self.loss,
+            first_alpha=alpha,
+        )
+        result = solver.minimise(alpha, tol=max(1e-4, 0.1 * d / n_rows), max_iter=50)
+        self.n_passes += solver.n_passes * len(index) / n
+        return result.coef
 
     def minimise(
         self,
@@ -117,19 +121,16 @@ class NewtonCG:
     ) -> Result:
         """Minimise at ``alpha`` from where the solver stands."""
         history: list[Step] = []
-        converged = False
-        if self.preconditioner is None:
-            self._refresh_preconditioner(alpha)
-        else:
-            self.preconditioner.factorise(alpha)
-            converged = self._is_close_enough(alpha, tol)
+        preconditioner = self.preconditioner or self._new_preconditioner()
+        preconditioner.factorise(alpha)
+        converged = self._is_close_enough(alpha, tol)
         for _ in range(0 if converged else max_iter):
             value = self._objective(alpha)
             grad = self.loss_grad + alpha * self.coef
             if not np.any(grad):
                 converged = True
                 break
-            direction = self._newton_direction(grad, alpha)
+            direction = self._newton_direction(grad, alpha, preconditioner)
             decrement = -float(grad @ direction.coef)
             self._search(direction, alpha, slope=-decrement)
             # Half the decrement is what the quadratic model says is left to gain.
@@ -138,18 +139,18 @@ class NewtonCG:
             if on_step is not None:
                 on_step(history[-1])
             # CG has just shown how good the preconditioner is here.
-            is_stale = direction.n_steps > STALE_AFTER
-            self.stretch = np.inf if is_stale else direction.stretch
+            self.stretch = direction.stretch
             if gap <= tol or self._is_close_enough(alpha, tol):
                 converged = True
                 break
-            if is_stale:
-                self._refresh_preconditioner(alpha)
+            if direction.n_steps > preconditioner.patience:
+                preconditioner = self._new_preconditioner()
+                preconditioner.factorise(alpha)
         value = self._objective(alpha)
         message = (
             f"relative Newton decrement below {tol:g}"
             if converged
-            else f"relative Newton decrement {history[-1].gap:.1e} after {max_iter} steps"
+            else f"relative decrement {history[-1].gap:.1e} after {max_iter} steps"
         )
         return Result(
             self.coef.copy(), value, len(history), converged, message, history
@@ -158,15 +159,6 @@ class NewtonCG:
     def _objective(self, alpha: float) -> float:
         return self.terms.value + 0.5 * alpha * float(self.coef @ self.coef)
 
-    def _move_to(self, coef: FloatArray) -> None:
-        self.coef = np.array(coef, dtype=np.float64)
-        if np.any(self.coef):
-            self.scores = self.design.scores(self.coef)
-            self.n_passes += 1
-        else:
-            self.scores = np.zeros(self.design.shape[0])
-        self._set_terms(self.loss.evaluate(self.scores, self.is_pos, self.weight))
-
     def _set_terms(self, terms: Terms) -> None:
         self.terms = terms
         # Without the ridge, so that another alpha costs no product.
@@ -174,11 +166,11 @@ class NewtonCG:
         self.n_passes += 1
         check_finite(terms.value, self.loss_grad)
 
-    def _refresh_preconditioner(self, alpha: float) -> None:
+    def _new_preconditioner(self) -> Preconditioner:
         self.preconditioner = Preconditioner.build(
             self.design, self.loss, self.scores, self.terms, self.is_pos, self.weight
         )
-        self.preconditioner.factorise(alpha)
+        return self.preconditioner
 
     def _is_close_enough(self, alpha: float, tol: float) -> bool:
         """Say whether a good preconditioner puts the gap well below ``tol``.
@@ -192,13 +184,14 @@ class NewtonCG:
         gap = 0.5 * self.stretch * float(grad @ self.preconditioner.solve(grad))
         return gap <= SAFETY * tol * self._objective(alpha)
 
-    def _newton_direction(self, grad: FloatArray, alpha: float) -> "_Direction":
-        """Solve ``H d = -grad`` by CG until the residual is small in the metric of M."""
-        assert self.preconditioner is not None
+    def _newton_direction(
+        self, grad: FloatArray, alpha: float, preconditioner: Preconditioner
+    ) -> "_Direction":
+        """Solve ``H d = -grad`` by preconditioned CG, roughly."""
         coef = np.zeros_like(grad)
         scores = np.zeros(self.design.shape[0])
         residual = -grad
-        scaled = self.preconditioner.solve(residual)
+        scaled = preconditioner.solve(residual)
         step = scaled
         norm = float(residual @ scaled)
         n_steps, decrease, stretch = 0, 0.0, 1.0
@@ -217,11 +210,13 @@ class NewtonCG:
             decrease += gain
             if n_steps * gain <= MIN_PROGRESS * decrease:
                 break
-            scaled = self.preconditioner.solve(residual)
+            scaled = preconditioner.solve(residual)
             previous, norm = norm, float(residual @ scaled)
             if norm <= 0.0:
                 break
             step = scaled + (norm / previous) * step
+        if n_steps > MAX_STEPS:
+            stretch = np.inf
         return _Direction(coef, scores, n_steps, stretch)
 
     def _search(self, direction: "_Direction", alpha: float, slope: float) -> None:
@@ -233,6 +228,7 @@ class NewtonCG:
         ridge_slope = alpha * float(self.coef @ direction.coef)
         ridge_curvature = alpha * float(direction.coef @ direction.coef)
         start = self.scores
+        del self.terms  # its arrays would be the largest thing in memory besides X
         low, high, t = 0.0, np.inf, 1.0
         for _ in range(60):
             self.scores = start + t * direction.scores
@@ -251,7 +247,6 @@ class NewtonCG:
             if not low < t < high:
                 t = 0.5 * (low + high) if high < np.inf else 4.0 * low
         self.coef = self.coef + t * direction.coef
-        del start
         self._set_terms(terms)
 
 

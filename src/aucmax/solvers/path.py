@@ -29,8 +29,7 @@ def regularisation_path(
     sort, gradient and preconditioner carry over. The scores include rows of weight
     zero, so a fold left out by its weights is scored for free.
     """
-    solver = NewtonCG(design, is_pos, weight, loss=loss)
-    solver.start_from_subsample(alphas[0])
+    solver = NewtonCG(design, is_pos, weight, loss=loss, first_alpha=alphas[0])
     for alpha in alphas:
         yield solver.minimise(alpha, tol=tol, max_iter=max_iter), solver.scores
 

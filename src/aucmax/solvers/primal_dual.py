@@ -4,8 +4,8 @@
 With row i centred by its class mean and divided by the root of its class's share,
 ``row_i``, and ``gap = mean_neg - mean_pos``, half the objective is, up to a constant,
 ``max over dual of mean_i(dual_i coef'row_i - dual_i^2 / 2) + (gap'coef)^2 / 2 +
-gap'coef + alpha / 4 |coef|^2``: a saddle point with one dual variable per row. Each step
-updates the duals of a few random rows and then the coefficients. Distances to the
+gap'coef + alpha / 4 |coef|^2``: a saddle point with one dual variable per row. Each
+step updates the duals of a few random rows and then the coefficients. Distances to the
 solution shrink by ``sqrt(theta)`` per step.
 """
 
@@ -107,7 +107,7 @@ class _CentredRows:
 
 
 def _rates(alpha: float, n: int, batch_size: int, square: float) -> Rates:
-    """Steps at which primal and dual distances contract at the same rate."""
+    """Return the steps at which primal and dual distances contract at the same rate."""
     ridge = 0.5 * alpha
     # Rows all equal to their class mean: any scale will do.
     square = max(square, np.finfo(float).tiny)

@@ -4,9 +4,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
-from aucmax._utils.typing import FloatArray, Matrix
+from aucmax._utils.typing import FloatArray, Matrix, to_dense
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +38,7 @@ class ClassMoments:
         Two passes, because ``mean(xx') - mean(x)mean(x)'`` cancels. CSR rows become
         dense: call it block by block.
         """
-        dense = rows.toarray() if sparse.issparse(rows) else rows
-        dense = dense.astype(np.float64, copy=False)
+        dense = to_dense(rows).astype(np.float64, copy=False)
         mass = float(weight.sum())
         if mass == 0.0:
             return cls.empty(dense.shape[1])

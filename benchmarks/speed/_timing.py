@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Timing side by side: candidates take turns, and the fastest turn of each counts."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+
+from threadpoolctl import threadpool_limits
+
+# Short calls are repeated until one turn lasts about this long.
+TURN_SECONDS = 0.02
+MAX_CALLS = 100
+
+
+def best_times(
+    candidates: Mapping[str, Callable[[], object]],
+    *,
+    repeats: int = 3,
+    threads: int | None = 1,
+    clock: Callable[[], float] = time.process_time,
+) -> dict[str, float]:
+    """Return the least seconds per call of each candidate.
+
+    The first call of each is not timed; it compiles and fills caches. The default clock
+    is the CPU time of this process, which other processes disturb least.
+    """
+    with threadpool_limits(threads):
+        calls = {name: _n_calls(run, clock) for name, run in candidates.items()}
+        best = dict.fromkeys(candidates, float("inf"))
+        for _ in range(repeats):
+            for name, run in candidates.items():
+                start = clock()
+                for _ in range(calls[name]):
+                    run()
+                best[name] = min(best[name], (clock() - start) / calls[name])
+    return best
+
+
+def print_table(headers: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
+    """Print rows in aligned columns; floats get three significant digits."""
+    table = [list(headers), *([_text(cell) for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        cells = (c.rjust(w) for c, w in zip(row, widths, strict=True))
+        print("  ".join(cells), flush=True)
+
+
+def _n_calls(run: Callable[[], object], clock: Callable[[], float]) -> int:
+    run()
+    start = clock()
+    run()
+    seconds = max(clock() - start, TURN_SECONDS / MAX_CALLS)
+    return max(1, round(TURN_SECONDS / seconds))
+
+
+def _text(cell: object) -> str:
+    if not isinstance(cell, float):
+        return str(cell)
+    return f"{cell:.0f}" if abs(cell) >= 100 else f"{cell:.3g}"
