@@ -28,7 +28,7 @@ lint: .venv/installed-dev
 	$(RUN) -m ruff check --quiet .
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy
-	$(RUN) .venv/bin/lint-imports
+	$(RUN) .venv/bin/lint-imports --no-logo
 
 bench: .venv/installed
 	@if [ -z "$$AUCMAX_DATA" ]; then \
@@ -45,13 +45,15 @@ clean:
 	rm -rf .hypothesis
 	find src tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
-# The stamps depend on pyproject.toml, so a changed dependency is installed next time.
-.venv/installed: pyproject.toml | .venv/bin/python
+# A changed dependency or version number is installed the next time.
+INSTALLED := pyproject.toml src/aucmax/__init__.py
+
+.venv/installed: $(INSTALLED) | .venv/bin/python
 	@echo "Installing aucmax into .venv ..."
 	@$(PIP_INSTALL) --editable .
 	@touch $@
 
-.venv/installed-dev: pyproject.toml | .venv/bin/python
+.venv/installed-dev: $(INSTALLED) | .venv/bin/python
 	@echo "Installing aucmax and its development tools into .venv ..."
 	@$(PIP_INSTALL) --editable '.[dev]'
 	@touch .venv/installed $@

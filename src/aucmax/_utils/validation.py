@@ -166,8 +166,10 @@ def check_weight(sample_weight: ArrayLike | None, is_pos: BoolArray) -> FloatArr
             "counts repetitions of a row, so it cannot be below zero."
         )
     # A weight is a count of repetitions, so products of sums of weights must be finite.
-    mass_pos, mass_neg = weight[is_pos].sum(), weight[~is_pos].sum()
-    if not np.isfinite(mass_pos * mass_neg):
+    with np.errstate(over="ignore", invalid="ignore"):
+        mass_pos, mass_neg = weight[is_pos].sum(), weight[~is_pos].sum()
+        pairs = mass_pos * mass_neg
+    if not np.isfinite(pairs):
         raise ValueError(
             f"sample_weight overflows: the classes weigh {mass_pos:g} and "
             f"{mass_neg:g}. Divide the weights by their mean."

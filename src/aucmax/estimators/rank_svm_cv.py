@@ -2,7 +2,7 @@
 """RankSVM with the penalty chosen by cross-validation."""
 
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -144,8 +144,8 @@ class RankSVMCV(LinearScorer):
             alphas = self._check_alphas(design, inputs)
             folds = self._check_folds(inputs)
             scores = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(self._score_fold)(design, inputs, alphas, test, f"{k + 1}")
-                for k, test in enumerate(folds)
+                delayed(self._score_fold)(design, inputs, alphas, fold, k + 1)
+                for k, fold in enumerate(folds)
             )
             self.alphas_ = alphas
             self.cv_scores_ = np.array(scores).T
@@ -178,8 +178,8 @@ class RankSVMCV(LinearScorer):
             )
         return np.unique(alphas)[::-1]
 
-    def _check_folds(self, inputs: FitInputs) -> list[IntArray]:
-        """Return the left-out rows of each fold, both classes in each."""
+    def _check_folds(self, inputs: FitInputs) -> list["_Fold"]:
+        """Return the folds, with both classes on either side of each."""
         codes = inputs.is_pos.astype(np.int64)
         n_folds = self.cv
         if isinstance(self.cv, int | np.integer):
@@ -192,15 +192,20 @@ class RankSVMCV(LinearScorer):
                 )
             n_folds = min(int(self.cv), smallest)
         cv = check_cv(n_folds, codes, classifier=True)
-        folds = [test for _, test in cv.split(inputs.X, codes)]
-        for k, test in enumerate(folds):
-            seen = inputs.is_pos[test][inputs.weight[test] > 0]
-            rest = np.delete(inputs.is_pos, test)[np.delete(inputs.weight, test) > 0]
-            if min(_n_classes(seen), _n_classes(rest)) < 2:
-                raise ValueError(
-                    f"Fold {k + 1} of cv has only one class among its left-out or its "
-                    "training rows, so its AUC is not defined. Use stratified folds."
-                )
+        folds = []
+        for k, (train, test) in enumerate(cv.split(inputs.X, codes)):
+            # A row drawn twice counts twice; one in neither part is left out of both.
+            times = np.bincount(train, minlength=len(codes))
+            fold = _Fold(inputs.weight * times, np.asarray(test))
+            for rows in (fold.weight > 0, test[inputs.weight[test] > 0]):
+                present = inputs.is_pos[rows]
+                if present.all() or not present.any():
+                    raise ValueError(
+                        f"Fold {k + 1} of cv has only one class among its left-out or "
+                        "its training rows, so its AUC is not defined. Use stratified "
+                        "folds."
+                    )
+            folds.append(fold)
         return folds
 
     def _score_fold(
@@ -208,34 +213,37 @@ class RankSVMCV(LinearScorer):
         design: Design,
         inputs: FitInputs,
         alphas: FloatArray,
-        test: IntArray,
-        name: str,
+        fold: "_Fold",
+        number: int,
     ) -> list[float]:
         """AUC on the left-out rows for each alpha."""
-        weight = inputs.weight.copy()
-        weight[test] = 0.0
-        aucs = []
-        for _, scores in regularisation_path(
+        test = fold.test
+        path = regularisation_path(
             design,
             inputs.is_pos,
-            weight,
+            fold.weight,
             loss=SquaredHinge(),
             alphas=list(alphas),
             tol=self.tol,
             max_iter=self.max_iter,
-        ):
-            auc = roc_auc(
+        )
+        aucs = [
+            roc_auc(
                 inputs.is_pos[test], scores[test], sample_weight=inputs.weight[test]
             )
-            aucs.append(auc)
+            for _, scores in path
+        ]
         if self.verbose:
             best = int(np.argmax(aucs))
             report(
-                f"[RankSVMCV] fold {name}: best AUC {aucs[best]:.4f} at alpha "
+                f"[RankSVMCV] fold {number}: best AUC {aucs[best]:.4f} at alpha "
                 f"{alphas[best]:.1e}"
             )
         return aucs
 
 
-def _n_classes(mask: Any) -> int:
-    return int(mask.any()) + int((~mask).any())
+class _Fold(NamedTuple):
+    """Weights that leave out all but the training rows, and the rows to score."""
+
+    weight: FloatArray
+    test: IntArray

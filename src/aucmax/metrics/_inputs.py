@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the metrics share: checked labels and scores, sorted by class."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -66,12 +67,12 @@ def as_vector(values: ArrayLike, *, name: str) -> NDArray[Any]:
     return vector
 
 
-def refuse_nonfinite(*extremes: Any, name: str = "y_score") -> None:
+def refuse_nonfinite(*extremes: float, name: str = "y_score") -> None:
     """Raise unless the ends of the sorted scores, and so all of them, are finite."""
     for extreme in extremes:
-        if not np.isfinite(extreme):
+        if not math.isfinite(extreme):
             raise ValueError(
-                f"{name} contains {'NaN' if np.isnan(extreme) else 'infinity'}. "
+                f"{name} contains {'NaN' if math.isnan(extreme) else 'infinity'}. "
                 "Scores must be finite; drop or replace those rows."
             )
 

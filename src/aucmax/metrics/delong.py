@@ -156,7 +156,7 @@ def roc_auc_test(
     total_1, total_2 = _exact_sum(pos_1), _exact_sum(pos_2)
     auc_1, auc_2 = total_1 / n_pairs, total_2 / n_pairs
     difference = (total_1 - total_2) / n_pairs
-    largest = min(auc_1 + auc_2, 2 - auc_1 - auc_2) - difference**2
+    largest = min(auc_1 + auc_2, 2 - (auc_1 + auc_2)) - difference**2
     std_error = math.sqrt(
         _variance(pos_1 - pos_2, n_neg, largest) / n_pos
         + _variance((count_1 - count_2)[~is_pos], n_pos, largest) / n_neg

@@ -188,7 +188,7 @@ class StreamingAUC:
         """Sort what is pending into the table, one column per distinct score."""
         if self._n_pending:
             rows = np.concatenate([self._table, *self._pending], axis=1)
-            rows = rows[:, argsort(rows[0])]
+            rows = rows.take(argsort(rows[0]), axis=1)
             is_first = np.append(True, rows[0, 1:] != rows[0, :-1])
             masses = np.add.reduceat(rows[1:], np.flatnonzero(is_first), axis=1)
             self._table = np.vstack([rows[:1, is_first], masses])

@@ -18,6 +18,8 @@ from aucmax.solvers._base import OnStep, Result, Step, check_finite
 # The next tangent is taken this far from the best point towards the model's minimiser
 # (Franc and Sonnenburg): close enough to be relevant, far enough to be new.
 LOOK_AHEAD = 0.1
+# With more tangents than this, those without weight in the model are forgotten.
+MAX_PLANES = 200
 # The search stops when it can gain no more than this share of what it has gained.
 SEARCH_TOL = 0.02
 SEARCH_STEPS = 30
@@ -144,7 +146,7 @@ def _search(
 
 def _still_useful(shares: FloatArray) -> IntArray:
     """Forget tangents without weight once there are many; keep the zero function."""
-    if len(shares) <= 200:
+    if len(shares) <= MAX_PLANES:
         return np.arange(len(shares))
     keep = shares > 0.0
     keep[0] = True

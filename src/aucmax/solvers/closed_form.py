@@ -39,10 +39,12 @@ def collect_moments(
     design: Design, is_pos: BoolArray, weight: FloatArray
 ) -> tuple[ClassMoments, ClassMoments]:
     """Return the moments of the positives and of the negatives, in one pass."""
-    return (
-        _moments_of(design, np.flatnonzero(is_pos & (weight > 0.0)), weight),
-        _moments_of(design, np.flatnonzero(~is_pos & (weight > 0.0)), weight),
-    )
+    # Where squares leave the range of float64 they are infinite, which is noticed later.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return (
+            _moments_of(design, np.flatnonzero(is_pos & (weight > 0.0)), weight),
+            _moments_of(design, np.flatnonzero(~is_pos & (weight > 0.0)), weight),
+        )
 
 
 def solve_implicit(

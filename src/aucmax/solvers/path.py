@@ -8,7 +8,7 @@ import numpy as np
 from aucmax._utils.typing import BoolArray, FloatArray
 from aucmax.design import Design
 from aucmax.losses import PairLoss
-from aucmax.solvers._base import Result
+from aucmax.solvers._base import Result, check_finite
 from aucmax.solvers.newton_cg import NewtonCG
 
 
@@ -44,6 +44,7 @@ def curvature_scale(
     """
     terms = loss.evaluate(np.zeros(design.shape[0]), is_pos, weight)
     grad = design.adjoint(terms.grad)
+    check_finite(terms.value, grad)
     square = float(grad @ grad)
     if square == 0.0:
         return 1.0

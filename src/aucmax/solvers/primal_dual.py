@@ -89,6 +89,7 @@ class _CentredRows:
         mean_pos = design.adjoint(is_pos / n_pos)
         mean_neg = design.adjoint(~is_pos / (n - n_pos))
         self.gap = mean_neg - mean_pos
+        check_finite(0.0, self.gap)
         self.means = np.stack([mean_neg, mean_pos])
         self.roots = np.sqrt([(n - n_pos) / n, n_pos / n])
 

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import numpy as np
+import pytest
+from drawing import draw_labels, draw_problem
+
+from aucmax.design import LocalDesign
+from aucmax.losses import SquaredHinge
+from aucmax.solvers import _preconditioner
+from aucmax.solvers._preconditioner import Preconditioner
+from aucmax.solvers._sampling import draw_rows, spread_sample
+
+
+def test_drawn_rows_estimate_sums_without_bias(rng):
+    importance = rng.gamma(1.0, size=5000)
+    is_pos = rng.random(5000) < 0.1
+    index, chance = draw_rows(importance, is_pos, 800)
+    assert len(index) == pytest.approx(800, abs=3)
+    assert np.count_nonzero(is_pos[index]) == pytest.approx(400, abs=20)
+    assert np.all(np.diff(index) > 0)
+    # Horvitz and Thompson: the weighted sum of importance is exact up to one row.
+    for mask in (is_pos, ~is_pos):
+        mine = mask[index]
+        estimate = (importance[index][mine] / chance[mine]).sum()
+        assert estimate == pytest.approx(importance[mask].sum(), rel=0.05)
+
+
+def test_all_rows_when_there_are_few_and_none_that_are_idle(rng):
+    importance = rng.gamma(1.0, size=100)
+    importance[:30] = 0
+    index, chance = draw_rows(importance, draw_labels(rng, 100, 50), 500)
+    assert index.tolist() == list(range(30, 100))
+    assert np.all(chance == 1)
+
+
+def test_unused_room_of_one_class_goes_to_the_other(rng):
+    is_pos = np.arange(1000) < 3
+    index, _ = draw_rows(np.ones(1000), is_pos, 200)
+    assert np.count_nonzero(is_pos[index]) == 3
+    assert len(index) == pytest.approx(200, abs=2)
+
+
+def test_spread_sample(rng):
+    is_pos = rng.random(10_000) < 0.02
+    weight = (rng.random(10_000) < 0.9).astype(float)
+    index = spread_sample(is_pos, weight, 400)
+    assert len(np.unique(index)) == len(index)
+    assert np.all(weight[index] > 0)
+    # A quarter of the sample is positive although only a fiftieth of the rows is.
+    assert np.count_nonzero(is_pos[index]) == pytest.approx(100, abs=2)
+    assert np.count_nonzero(~is_pos[index]) == pytest.approx(300, abs=2)
+
+
+def hessian(X, is_pos, scores):
+    weight = np.ones(len(is_pos))
+    terms = SquaredHinge().evaluate(scores, is_pos, weight)
+    built = Preconditioner.build(
+        LocalDesign(X), SquaredHinge(), scores, terms, is_pos, weight
+    ).hessian
+    columns = [terms.hess_dot(X[:, j]) for j in range(X.shape[1])]
+    return built, X.T @ np.column_stack(columns)
+
+
+def test_exact_when_all_rows_fit(rng):
+    X, is_pos, _ = draw_problem(rng, n=400, d=6)
+    built, exact = hessian(X, is_pos, X @ rng.normal(size=6))
+    np.testing.assert_allclose(built, exact, rtol=1e-9, atol=1e-12)
+
+
+def test_close_when_drawn_in_batches(rng, monkeypatch):
+    monkeypatch.setattr(_preconditioner, "SMALL_PROBLEM", 1)
+    X, is_pos, _ = draw_problem(rng, n=40_000, d=20, fraction=0.05)
+    built, exact = hessian(X, is_pos, 0.3 * X @ rng.normal(size=20))
+    eigenvalues = np.linalg.eigvals(np.linalg.solve(built, exact)).real
+    assert 0.5 < eigenvalues.min() < eigenvalues.max() < 2
