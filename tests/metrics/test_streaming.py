@@ -189,6 +189,15 @@ def test_both_classes_must_have_arrived(value):
     assert (summary.mass_pos, summary.mass_neg) == (2, 0)
 
 
+@pytest.mark.parametrize("factor", [1e-200, 1e200, 1e308])
+@pytest.mark.parametrize("value", ["auc", "error_bound"])
+def test_weights_out_of_range_are_explained(value, factor):
+    summary = StreamingAUC()
+    summary.update([0, 1, 1, 0], [0.1, 0.2, 0.3, 0.4], sample_weight=[factor] * 4)
+    with pytest.raises(ValueError, match="Divide the weights by their mean"):
+        getattr(summary, value)
+
+
 @pytest.mark.parametrize("bins", [0, -4, 3, 1.5, 2**53])
 def test_bins_must_be_a_power_of_two(bins):
     with pytest.raises(ValueError, match="bins_per_octave must be a power of two"):

@@ -7,21 +7,21 @@ from aucmax._kernels import jit
 from aucmax._utils.typing import FloatArray, IntArray
 
 
-def argsort(scores: FloatArray) -> IntArray:
+def argsort(scores: FloatArray, out: IntArray | None = None) -> IntArray:
     """Return indices that sort ``scores``, in about half the time of ``np.argsort``.
 
     ``np.sort`` of 64-bit integers is vectorised and moves no separate indices. So the
     leading bits of each score and its index travel in one integer; what the cut-off
     trailing bits would have said is put right afterwards. Equal scores may come in any
-    order, but always in the same one. NaN is not allowed.
+    order, but always in the same one. NaN is not allowed. Written to ``out`` if given.
     """
     scores = np.ascontiguousarray(scores, dtype=np.float64)
-    packed = np.empty(scores.shape[0], dtype=np.int64)
+    packed = np.empty(scores.shape[0], dtype=np.int64) if out is None else out
     bits = max(1, (scores.shape[0] - 1).bit_length())
     pack_keys(scores.view(np.int64), bits, packed)
     packed.sort()
     if not unpack_order(scores, bits, packed):
-        return np.argsort(scores).astype(np.int64, copy=False)
+        packed[:] = np.argsort(scores)
     return packed
 
 

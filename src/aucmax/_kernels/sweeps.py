@@ -7,20 +7,25 @@ first in that order. ``signed[k]`` is the weight of the k-th row in that order, 
 for positives and negative for negatives, so one array carries weight and class.
 """
 
-import numpy as np
-
 from aucmax._kernels import jit
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
 
 
 @jit
-def sign_weights(is_pos: BoolArray, weight: FloatArray, order: IntArray) -> FloatArray:
-    """Return the weights in ``order``, negated for the negatives."""
-    signed = np.empty(order.shape[0])
+def sign_weights(
+    is_pos: BoolArray, weight: FloatArray, order: IntArray, out: FloatArray
+) -> tuple[float, float]:
+    """Write the weights in ``order``, negated for negatives; return both masses."""
+    mass_pos, mass_neg = 0.0, 0.0
     for k in range(order.shape[0]):
         i = order[k]
-        signed[k] = weight[i] if is_pos[i] else -weight[i]
-    return signed
+        if is_pos[i]:
+            out[k] = weight[i]
+            mass_pos += weight[i]
+        else:
+            out[k] = -weight[i]
+            mass_neg += weight[i]
+    return mass_pos, mass_neg
 
 
 @jit
@@ -36,12 +41,10 @@ def active_product(
     n = order.shape[0]
     # Only differences matter; without a pivot, values near 1e8 lose every digit.
     pivot = vector[order[n // 2]]
-    values = np.empty(n)
     mass, first = 0.0, 0.0
     for k in range(n):
         i = order[k]
         value = vector[i] - pivot
-        values[k] = value
         w = signed[k]
         if w > 0.0:
             mass += w
@@ -50,12 +53,14 @@ def active_product(
             out[i] = w * (first - mass * value)
     mass, first = 0.0, 0.0
     for k in range(n - 1, -1, -1):
+        i = order[k]
+        value = vector[i] - pivot
         w = signed[k]
         if w > 0.0:
-            out[order[k]] = w * (mass * values[k] - first)
+            out[i] = w * (mass * value - first)
         else:
             mass -= w
-            first -= w * values[k]
+            first -= w * value
 
 
 @jit

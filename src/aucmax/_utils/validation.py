@@ -98,7 +98,8 @@ def split_labels(y: ArrayLike, *, name: str) -> tuple[NDArray[Any], BoolArray]:
 
     No sort for numbers and booleans: two sweeps for the extremes, two to compare.
     """
-    y = np.asarray(column_or_1d(y))
+    labels = np.asarray(y)
+    y = labels if labels.ndim == 1 else np.asarray(column_or_1d(y))
     if y.shape[0] == 0:
         raise ValueError(f"{name} needs labels, but y is empty.")
     if y.dtype.kind in "biuf":
@@ -110,9 +111,11 @@ def split_labels(y: ArrayLike, *, name: str) -> tuple[NDArray[Any], BoolArray]:
             )
         classes = np.unique(np.array([low, high], dtype=y.dtype))
         is_pos = y == high
-        n_known = np.count_nonzero(is_pos) + np.count_nonzero(y == low)
-        if n_known < y.shape[0]:
-            classes = np.unique(y)
+        # No third label fits between neighbouring integers.
+        if y.dtype.kind == "f" or int(high) - int(low) > 1:
+            n_known = np.count_nonzero(is_pos) + np.count_nonzero(y == low)
+            if n_known < y.shape[0]:
+                classes = np.unique(y)
     else:
         classes, codes = np.unique(y, return_inverse=True)
         is_pos = codes == 1
@@ -125,8 +128,9 @@ def split_labels(y: ArrayLike, *, name: str) -> tuple[NDArray[Any], BoolArray]:
         check_classification_targets(y)  # names continuous targets as such
         raise ValueError(
             "Only binary classification is supported. The type of the target is "
-            f"multiclass: y holds {len(classes)} classes, {_preview(classes)}. Wrap "
-            f"{name} in sklearn.multiclass.OneVsRestClassifier, or choose two classes."
+            f"multiclass: y holds {len(classes)} classes, {_preview(classes)}. Choose "
+            "two of them, or compare one with the rest, as "
+            "sklearn.multiclass.OneVsRestClassifier does with any classifier."
         )
     return classes, is_pos
 
@@ -165,17 +169,19 @@ def check_weight(sample_weight: ArrayLike | None, is_pos: BoolArray) -> FloatArr
             f"Negative values in data passed to `sample_weight`: {low:g}. A weight "
             "counts repetitions of a row, so it cannot be below zero."
         )
-    # A weight is a count of repetitions, so products of sums of weights must be finite.
-    with np.errstate(over="ignore", invalid="ignore"):
-        mass_pos, mass_neg = weight[is_pos].sum(), weight[~is_pos].sum()
-        pairs = mass_pos * mass_neg
-    if not np.isfinite(pairs):
+    # A pair weighs the product of its rows, so the square of all weights must be finite.
+    with np.errstate(over="ignore"):
+        mass = weight.sum()
+        square = mass * mass
+    if not np.isfinite(square):
         raise ValueError(
-            f"sample_weight overflows: the classes weigh {mass_pos:g} and "
-            f"{mass_neg:g}. Divide the weights by their mean."
+            f"sample_weight overflows: the rows weigh {mass:g} together, and pairs the "
+            "product of their rows. Divide the weights by their mean."
         )
-    if mass_pos == 0 or mass_neg == 0:
-        which = "positive" if mass_pos == 0 else "negative"
+    is_used = weight > 0
+    has_pos, has_neg = np.any(is_used & is_pos), np.any(is_used & ~is_pos)
+    if not (has_pos and has_neg):
+        which = "negative" if has_pos else "positive"
         raise ValueError(
             f"After sample_weight trims rows of weight zero, only one class is left: "
             f"the {which} class has no weight. Give rows of both classes a positive "

@@ -18,8 +18,12 @@ class Design(Protocol):
         """Number of rows and of features."""
         ...
 
-    def scores(self, coef: FloatArray) -> FloatArray:
-        """Return ``(X - offset) @ coef`` of shape (n_samples,) in float64."""
+    def scores(self, coef: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """Return ``(X - offset) @ coef`` of shape (n_samples,) in float64.
+
+        Written to ``out`` where given: fresh memory for a vector of scores can take as
+        long as the product.
+        """
         ...
 
     def adjoint(self, vector: FloatArray) -> FloatArray:

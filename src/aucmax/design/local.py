@@ -4,7 +4,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +16,16 @@ from aucmax._utils.validation import n_threads
 # Below this many bytes, waking a second thread costs more than it saves.
 BLOCK_BYTES = 8 * 2**20
 MAX_BLOCKS = 32
+# Dense rows at least this long are left to BLAS, which then reaches the bandwidth of
+# the memory and has threads of its own.
+LONG_ROW = 1000
 
 
 class LocalDesign:
     """``X`` as it is: no copy, one read of it per product.
 
-    Dense rows are seen less the mean of a few of them (free on the way through memory,
-    and digits are kept where columns sit far from zero); CSR rows are not centred,
-    which would fill them.
+    Dense rows are seen less the mean of a few of them, by correcting the sums rather
+    than the rows; CSR rows are not centred.
 
     Parameters
     ----------
@@ -35,50 +37,57 @@ class LocalDesign:
         self.X = X
         self.shape: tuple[int, int] = X.shape
         self.offset = _typical_row(X)
-        self._offset64 = self.offset.astype(np.float64)
         self.blocks = _split_rows(X)
-        threads = min(n_threads(), len(self.blocks))
+        self._uses_blas = isinstance(X, np.ndarray) and (
+            not X.flags.c_contiguous or X.shape[1] >= LONG_ROW
+        )
+        threads = 1 if self._uses_blas else min(n_threads(), len(self.blocks))
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
-    def scores(self, coef: FloatArray) -> FloatArray:
+    def scores(self, coef: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """Return ``(X - offset) @ coef``."""
-        out = np.empty(self.shape[0])
+        result = np.empty(self.shape[0]) if out is None else out
+        coef = coef.astype(self.X.dtype, copy=False)
 
         def run(k: int) -> None:
-            block = self.blocks[k]
-            X = self.X[block] if len(self.blocks) > 1 else self.X
-            if _is_row_major(X):
-                row_scores(X, self._offset64, coef, out[block])
+            span, rows = self.blocks[k]
+            if self._uses_kernels:
+                row_scores(rows, coef, result[span])
             else:
-                out[block] = X @ coef.astype(X.dtype, copy=False)
+                result[span] = rows @ coef
 
         self._for_each_block(run)
-        if not _is_row_major(self.X):
-            out -= self._offset64 @ coef
-        return out
+        if np.any(self.offset):
+            result -= float(self.offset @ coef)
+        return result
 
     def adjoint(self, vector: FloatArray) -> FloatArray:
         """Return ``(X - offset).T @ vector``."""
         parts = np.zeros((len(self.blocks), self.shape[1]))
 
         def run(k: int) -> None:
-            block = self.blocks[k]
-            X = self.X[block] if len(self.blocks) > 1 else self.X
-            if _is_row_major(X):
-                add_weighted_rows(X, self._offset64, vector[block], parts[k])
+            span, rows = self.blocks[k]
+            if self._uses_kernels:
+                add_weighted_rows(rows, vector[span], parts[k])
             else:
-                parts[k] = X.T @ vector[block].astype(X.dtype, copy=False)
+                parts[k] = rows.T @ vector[span].astype(self.X.dtype, copy=False)
 
         self._for_each_block(run)
         total: FloatArray = parts.sum(axis=0)
-        if not _is_row_major(self.X):
-            total -= self._offset64 * vector.sum()
+        if np.any(self.offset):
+            total -= self.offset * vector.sum()
         return total
 
     def rows(self, index: IntArray) -> Matrix:
         """Return the given rows of ``X - offset``."""
         rows = self.X[index]
-        return rows - self.offset if isinstance(rows, np.ndarray) else rows
+        if isinstance(rows, np.ndarray):
+            rows -= self.offset
+        return rows
+
+    @property
+    def _uses_kernels(self) -> bool:
+        return isinstance(self.X, np.ndarray) and not self._uses_blas
 
     def _for_each_block(self, run: Callable[[int], None]) -> None:
         if self._pool is None:
@@ -88,8 +97,11 @@ class LocalDesign:
             list(self._pool.map(run, range(len(self.blocks))))
 
 
-def _is_row_major(X: Matrix) -> bool:
-    return isinstance(X, np.ndarray) and bool(X.flags.c_contiguous)
+class _Block(NamedTuple):
+    """Neighbouring rows: where they are, and a view of them."""
+
+    span: slice
+    rows: Matrix
 
 
 def _typical_row(X: Matrix) -> NDArray[Any]:
@@ -102,7 +114,7 @@ def _typical_row(X: Matrix) -> NDArray[Any]:
     return np.where(np.isfinite(mean), mean, 0.0).astype(X.dtype)
 
 
-def _split_rows(X: Matrix) -> list[slice]:
+def _split_rows(X: Matrix) -> list[_Block]:
     """Cut the rows into blocks for threads.
 
     Blocks depend on the data alone, so sums over them are the same for any number of
@@ -113,4 +125,16 @@ def _split_rows(X: Matrix) -> list[slice]:
     n_bytes = sum(part.nbytes for part in parts)
     count = max(1, min(-(-n_bytes // BLOCK_BYTES), MAX_BLOCKS, n // d))
     cuts = np.linspace(0, n, count + 1).astype(int)
-    return [slice(low, high) for low, high in pairwise(cuts)]
+    spans = [slice(low, high) for low, high in pairwise(cuts)]
+    if isinstance(X, np.ndarray):
+        return [_Block(span, X[span]) for span in spans]
+    return [_Block(span, _csr_view(X, span)) for span in spans]
+
+
+def _csr_view(X: Matrix, span: slice) -> Matrix:
+    """Rows of a CSR without copying their entries, as slicing would."""
+    starts = X.indptr[span.start : span.stop + 1]
+    entries = slice(starts[0], starts[-1])
+    shape = (span.stop - span.start, X.shape[1])
+    view = (X.data[entries], X.indices[entries], starts - starts[0])
+    return type(X)(view, shape=shape, copy=False)

@@ -8,6 +8,14 @@ from typing import Protocol
 from aucmax._utils.typing import BoolArray, FloatArray
 
 
+class HessDot(Protocol):
+    """A product with the Hessian."""
+
+    def __call__(self, vector: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """Return the Hessian times ``vector``, in ``out`` where given."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Terms:
     """A loss and its derivatives at one score vector.
@@ -19,15 +27,16 @@ class Terms:
     grad : ndarray of shape (n_samples,)
         Its gradient with respect to the scores; sums to zero.
     hess_dot : callable
-        ``hess_dot(vector)``: the (generalised) Hessian times a vector, O(n).
+        ``hess_dot(vector, out=None)``: the (generalised) Hessian times a vector, O(n);
+        written to ``out``, another array, where given.
     hess_diag : callable
-        ``hess_diag()``: an upper bound of the diagonal of the Hessian, tight where
-        rows count little against all others; it ranks rows by importance.
+        ``hess_diag()``: a new array with an upper bound of the diagonal of the Hessian,
+        tight where rows count little against all others; it ranks rows by importance.
     """
 
     value: float
     grad: FloatArray
-    hess_dot: Callable[[FloatArray], FloatArray]
+    hess_dot: HessDot
     hess_diag: Callable[[], FloatArray]
 
 
@@ -39,7 +48,11 @@ class PairLoss(Protocol):
     """
 
     def evaluate(
-        self, scores: FloatArray, is_pos: BoolArray, weight: FloatArray
+        self,
+        scores: FloatArray,
+        is_pos: BoolArray,
+        weight: FloatArray,
+        memory: FloatArray | None = None,
     ) -> Terms:
         """Return value, gradient and curvature at ``scores``.
 
@@ -51,5 +64,8 @@ class PairLoss(Protocol):
             Mask of the positives; both classes carry mass.
         weight : ndarray of shape (n_samples,)
             Non-negative weights; a pair weighs the product of its two rows.
+        memory : ndarray of shape (4, n_samples), default=None
+            Where the result may live. A solver that needs one point at a time spares
+            the system the making of new pages, which can take as long as the sort.
         """
         ...

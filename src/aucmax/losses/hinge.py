@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucmax._kernels.order import argsort
 from aucmax._kernels.products import dot
 from aucmax._kernels.sweeps import active_mass, sign_weights
 from aucmax._utils.typing import BoolArray, FloatArray
 from aucmax.losses._base import Terms
+from aucmax.losses.squared_hinge import sorted_scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,22 +22,26 @@ class Hinge:
     margin: float = 1.0
 
     def evaluate(
-        self, scores: FloatArray, is_pos: BoolArray, weight: FloatArray
+        self,
+        scores: FloatArray,
+        is_pos: BoolArray,
+        weight: FloatArray,
+        memory: FloatArray | None = None,
     ) -> Terms:
         """Return value, subgradient and (zero) curvature at ``scores``."""
-        shifted = np.subtract(scores, self.margin * is_pos)
-        order = argsort(shifted)
-        signed = sign_weights(is_pos, weight, order)
-        grad = np.empty(order.shape[0])
+        shifted, order, signed, grad = sorted_scores(
+            scores, is_pos, self.margin, memory
+        )
+        mass_pos, mass_neg = sign_weights(is_pos, weight, order, signed)
         active_mass(order, signed, grad)
-        grad[is_pos] *= -1.0
-        grad /= float(weight[is_pos].sum()) * float(weight[~is_pos].sum())
+        grad /= mass_pos * mass_neg
+        np.negative(grad, out=grad, where=is_pos)
         # Homogeneous of degree one on a fixed active set; the gradient sums to zero, so
         # a pivot changes nothing but the rounding.
         shifted -= shifted[order[order.shape[0] // 2]]
         return Terms(
             dot(shifted, grad),
             grad,
-            lambda vector: np.zeros_like(vector),
+            lambda vector, out=None: np.zeros_like(vector),
             lambda: np.zeros_like(grad),
         )

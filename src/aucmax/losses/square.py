@@ -21,7 +21,11 @@ class Square:
     margin: float = 1.0
 
     def evaluate(
-        self, scores: FloatArray, is_pos: BoolArray, weight: FloatArray
+        self,
+        scores: FloatArray,
+        is_pos: BoolArray,
+        weight: FloatArray,
+        memory: FloatArray | None = None,
     ) -> Terms:
         """Return value, gradient and curvature at ``scores``."""
         # Each row's share of its class, so that sums over a class are means.
@@ -35,10 +39,11 @@ class Square:
             mean_neg = float(weighted.sum()) - mean_pos
             return vector - np.where(is_pos, mean_pos, mean_neg), mean_pos - mean_neg
 
-        def hess_dot(vector: FloatArray) -> FloatArray:
+        def hess_dot(vector: FloatArray, out: FloatArray | None = None) -> FloatArray:
             centred, gap = centre(vector)
             centred += np.where(is_pos, gap, -gap)
-            product: FloatArray = 2.0 * share * centred
+            centred *= 2.0
+            product: FloatArray = np.multiply(share, centred, out=out)
             return product
 
         centred, gap = centre(scores)

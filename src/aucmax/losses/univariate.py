@@ -23,7 +23,11 @@ class Logistic:
     """Balanced logistic loss ``log(1 + exp(-m))`` of the signed score ``m``."""
 
     def evaluate(
-        self, scores: FloatArray, is_pos: BoolArray, weight: FloatArray
+        self,
+        scores: FloatArray,
+        is_pos: BoolArray,
+        weight: FloatArray,
+        memory: FloatArray | None = None,
     ) -> Terms:
         """Return value, gradient and curvature at ``scores`` and the best intercept."""
         share = _balanced_shares(is_pos, weight)
@@ -39,7 +43,11 @@ class UnivariateSquare:
     """Balanced square loss ``(1 - m) ** 2 / 2`` of the signed score ``m``."""
 
     def evaluate(
-        self, scores: FloatArray, is_pos: BoolArray, weight: FloatArray
+        self,
+        scores: FloatArray,
+        is_pos: BoolArray,
+        weight: FloatArray,
+        memory: FloatArray | None = None,
     ) -> Terms:
         """Return value, gradient and curvature at ``scores`` and the best intercept."""
         share = _balanced_shares(is_pos, weight)
@@ -60,7 +68,11 @@ class Exponential:
     """
 
     def evaluate(
-        self, scores: FloatArray, is_pos: BoolArray, weight: FloatArray
+        self,
+        scores: FloatArray,
+        is_pos: BoolArray,
+        weight: FloatArray,
+        memory: FloatArray | None = None,
     ) -> Terms:
         """Return value, gradient and curvature at ``scores`` and the best intercept."""
         share = _balanced_shares(is_pos, weight)
@@ -85,13 +97,13 @@ def _profiled(value: float, grad: FloatArray, curvature: FloatArray) -> Terms:
     """Terms of a sum of row losses whose common intercept is at its optimum."""
     total = float(curvature.sum())
 
-    def hess_dot(vector: FloatArray) -> FloatArray:
+    def hess_dot(vector: FloatArray, out: FloatArray | None = None) -> FloatArray:
         # All rows saturated: flat, and no direction to remove.
         mean = dot(curvature, vector) / total if total > 0.0 else 0.0
-        product: FloatArray = curvature * (vector - mean)
-        return product
+        centred = np.subtract(vector, mean, out=out)
+        return np.multiply(curvature, centred, out=centred)
 
-    return Terms(value, grad, hess_dot, lambda: curvature)
+    return Terms(value, grad, hess_dot, curvature.copy)
 
 
 def _logistic_intercept(scores: FloatArray, share: FloatArray) -> float:

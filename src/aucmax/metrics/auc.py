@@ -72,13 +72,17 @@ def auc_of_pairs(ordered: float, tied: float, misordered: float) -> float:
     With ``misordered`` counted as well, instead of taken from the product of the class
     masses, rounding can neither exceed one nor miss it when the classes are separated.
     """
-    total = ordered + tied + misordered
+    return (ordered + 0.5 * tied) / check_total(ordered + tied + misordered)
+
+
+def check_total(total: float) -> float:
+    """Return the weight of all pairs, unless the products of weights lost digits."""
     if not SMALLEST_TOTAL < total < np.inf:
         raise ValueError(
             f"The products of sample_weight underflow or overflow: all pairs together "
             f"weigh {total:g}. Divide the weights by their mean."
         )
-    return (ordered + 0.5 * tied) / total
+    return total
 
 
 def _weighted_auc(

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from aucmax._kernels.order import argsort
 from aucmax._utils.typing import FloatArray
 from aucmax.metrics._inputs import as_vector, check_scores, refuse_nonfinite
-from aucmax.metrics.auc import auc_of_pairs
+from aucmax.metrics.auc import auc_of_pairs, check_total
 
 MANTISSA_BITS = 52
 # Batches wait until there are this many rows, or as many as the table has columns.
@@ -169,9 +169,8 @@ class StreamingAUC:
     def error_bound(self) -> float:
         """Largest possible distance of :attr:`auc` from the exact AUC."""
         ordered, tied, misordered = self._weigh_pairs()
-        if self._kept_bits is None:
-            return 0.0
-        return 0.5 * tied / (ordered + tied + misordered)
+        total = check_total(ordered + tied + misordered)
+        return 0.0 if self._kept_bits is None else 0.5 * tied / total
 
     def __getstate__(self) -> dict[str, Any]:
         self._settled()
@@ -195,6 +194,7 @@ class StreamingAUC:
         self._pending, self._n_pending = [], 0
         return self._table
 
+    @np.errstate(over="ignore", invalid="ignore")  # an infinite total is refused later
     def _weigh_pairs(self) -> tuple[float, float, float]:
         _, mass_pos, mass_neg = self._settled()
         below_pos, below_neg = np.cumsum(mass_pos), np.cumsum(mass_neg)

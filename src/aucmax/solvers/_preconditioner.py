@@ -22,7 +22,7 @@ from aucmax.solvers._sampling import draw_rows
 # Above this many features the dense block is not worth its d^3.
 MAX_FEATURES = 2048
 # Rows per feature in the sample: at least, and more than enough.
-FEW_ROWS, MANY_ROWS = 8, 400
+FEW_ROWS, MANY_ROWS = 8, 100
 # In between, n/d times this many: their outer products then take about as long as two
 # passes over all rows.
 SAMPLE_VALUES = 24
@@ -30,7 +30,7 @@ SAMPLE_VALUES = 24
 # four vectors of scores.
 BATCH_VALUES = 8
 # Problems with n d^2 below this take all rows, up to so many: a millisecond or two.
-SMALL_PROBLEM, SMALL_ROWS = 10**8, 20_000
+SMALL_PROBLEM, SMALL_ROWS = 10**8, 2000
 # A sample is drawn anew when CG has needed more steps than this.
 MAX_STEPS = 6
 # Up to this many values are kept in float64.
@@ -60,10 +60,10 @@ class Preconditioner:
         n, d = design.shape
         if d > MAX_FEATURES:
             return cls(None)
-        curvature = terms.hess_diag()
+        importance, total = _importance(terms)
         least = max(1000, FEW_ROWS * d, min(SMALL_PROBLEM // d**2, SMALL_ROWS))
         size = max(least, min(SAMPLE_VALUES * n // d, MANY_ROWS * d))
-        index, chance = draw_rows(np.sqrt(curvature), is_pos, size)
+        index, chance = draw_rows(importance, is_pos, size)
         n_batches = -(-len(index) // max(least, BATCH_VALUES * n // d))
         hessian, n_used = np.zeros((d, d)), 0
         for k in range(n_batches):
@@ -78,9 +78,9 @@ class Preconditioner:
         if n_used == 0:
             return cls(None)
         # A loss divides by the mass it sees, and the sample holds no idle rows.
-        hessian *= float(curvature.sum()) / n_used
+        hessian *= total / n_used
         # What few rows cannot show must not look flat, or CG chases it first.
-        if len(index) < np.count_nonzero(curvature):
+        if np.any(chance < 1.0):
             hessian.flat[:: d + 1] += float(np.trace(hessian)) / len(index)
         is_small = n * d * d <= SMALL_PROBLEM and n <= SMALL_ROWS
         return cls(hessian, patience=0 if is_small else MAX_STEPS)
@@ -108,6 +108,16 @@ class Preconditioner:
             return vector.copy()
         solution: FloatArray = linalg.cho_solve(self._factor, vector)
         return solution
+
+
+def _importance(terms: Terms) -> tuple[NDArray[np.float32], float]:
+    """Return the root of each row's curvature, and the sum of all curvature."""
+    curvature = terms.hess_diag()
+    total = float(curvature.sum())
+    # Relative to the sum, which may be out of float32's range.
+    importance = np.sqrt(curvature, out=curvature)
+    importance /= np.sqrt(total) if total > 0.0 else 1.0
+    return importance.astype(np.float32), total
 
 
 def _hessian_per_curvature(design: Design, index: IntArray, terms: Terms) -> FloatArray:

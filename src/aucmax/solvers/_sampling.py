@@ -2,30 +2,29 @@
 """Choosing rows, without random numbers: the same data give the same fit."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
 
 
 def draw_rows(
-    importance: FloatArray, is_pos: BoolArray, size: int
+    importance: NDArray[np.float32], is_pos: BoolArray, size: int
 ) -> tuple[IntArray, FloatArray]:
     """Draw about ``size`` rows, half of each class, in proportion to importance.
 
     Returns their indices and their chances of being drawn. Systematic sampling along
-    the rows: no random numbers, so the same data give the same fit. Rows without
-    importance are never drawn.
+    the rows; rows without importance are never drawn, and room that one class does not
+    need goes to the other.
     """
-    n_pos = int(np.count_nonzero(importance[is_pos]))
-    n_neg = int(np.count_nonzero(importance)) - n_pos
-    size_pos = min(n_pos, max(size // 2, size - n_neg))
-    chance = np.where(
-        is_pos,
-        _chances(importance * is_pos, size_pos),
-        _chances(importance * ~is_pos, min(n_neg, size - size_pos)),
-    )
-    ticks = np.floor(np.cumsum(chance) + 0.5)
-    index = np.flatnonzero(np.diff(ticks, prepend=0.0) > 0.0)
-    return index, chance[index]
+    pos = np.flatnonzero(is_pos & (importance > 0.0))
+    neg = np.flatnonzero(~is_pos & (importance > 0.0))
+    size_pos = min(len(pos), max(size // 2, size - len(neg)))
+    drawn_pos = _draw(pos, importance, size_pos)
+    drawn_neg = _draw(neg, importance, size - size_pos)
+    index = np.concatenate([drawn_pos[0], drawn_neg[0]])
+    chance = np.concatenate([drawn_pos[1], drawn_neg[1]])
+    order = np.argsort(index)
+    return index[order], chance[order]
 
 
 def spread_sample(is_pos: BoolArray, weight: FloatArray, size: int) -> IntArray:
@@ -43,20 +42,29 @@ def spread_sample(is_pos: BoolArray, weight: FloatArray, size: int) -> IntArray:
     return np.sort(np.concatenate(parts))
 
 
-def _chances(importance: FloatArray, size: int) -> FloatArray:
+def _draw(
+    index: IntArray, importance: NDArray[np.float32], size: int
+) -> tuple[IntArray, FloatArray]:
+    """Draw ``size`` of the rows in ``index``, or take them all."""
+    if len(index) <= size:
+        return index, np.ones(len(index))
+    chance = _chances(importance[index], size)
+    ticks = np.floor(np.cumsum(chance, dtype=np.float64) + 0.5)
+    chosen = np.flatnonzero(np.diff(ticks, prepend=0.0) > 0.0)
+    return index[chosen], chance[chosen].astype(np.float64)
+
+
+def _chances(importance: NDArray[np.float32], size: int) -> NDArray[np.float32]:
     """Chances proportional to ``importance``, at most one, that sum to ``size``."""
     chance = np.zeros_like(importance)
-    if size == 0:
-        return chance
     n_certain = 0
     for _ in range(20):
-        open_ = chance < 1.0
-        total = float(importance[open_].sum())
+        still = chance < 1.0
+        total = float(importance[still].sum(dtype=np.float64))
         if total == 0.0:
             break
-        chance[open_] = np.minimum(
-            1.0, importance[open_] * ((size - n_certain) / total)
-        )
+        scaled = importance[still] * np.float32((size - n_certain) / total)
+        chance[still] = np.minimum(scaled, 1.0)
         certain = int(np.count_nonzero(chance >= 1.0))
         if certain == n_certain:
             break

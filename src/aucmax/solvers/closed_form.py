@@ -39,7 +39,7 @@ def collect_moments(
     design: Design, is_pos: BoolArray, weight: FloatArray
 ) -> tuple[ClassMoments, ClassMoments]:
     """Return the moments of the positives and of the negatives, in one pass."""
-    # Where squares leave the range of float64 they are infinite, which is noticed later.
+    # Squares beyond the range of float64 are infinite, which is noticed later.
     with np.errstate(over="ignore", invalid="ignore"):
         return (
             _moments_of(design, np.flatnonzero(is_pos & (weight > 0.0)), weight),

@@ -13,7 +13,7 @@ import numpy as np
 from aucmax._kernels.products import dot
 from aucmax._utils.typing import BoolArray, FloatArray
 from aucmax.design import Design, LocalDesign
-from aucmax.losses import PairLoss, Terms
+from aucmax.losses import PairLoss
 from aucmax.solvers._base import OnStep, Result, Step, check_finite
 from aucmax.solvers._preconditioner import MAX_STEPS, Preconditioner
 from aucmax.solvers._sampling import spread_sample
@@ -25,10 +25,12 @@ MIN_PROGRESS = 0.1
 MAX_CG = 250
 # The slope along a direction is "zero" at this fraction of its first value.
 SEARCH_TOL = 0.1
+MAX_SEARCH = 60
 # Fewer rows than this are solved at once rather than from a sub-sample's solution, as
 # are problems whose sub-sample would have fewer rows per feature than this.
-SUBSAMPLE_ABOVE = 20_000
-SUBSAMPLE_ROWS_PER_FEATURE = 20
+SUBSAMPLE_ABOVE = 5000
+SUBSAMPLE_LEAST, SUBSAMPLE_ROWS = 20, 100
+SUBSAMPLE_TOL = 0.3
 # A preconditioner is an estimate: a gap that it puts below this share of the tolerance
 # is below the tolerance.
 SAFETY = 0.3
@@ -76,6 +78,9 @@ class NewtonCG:
         self.weight = weight
         self.loss = loss
         self.n_passes = 0.0
+        # Vectors of scores for a direction, a step of CG, and its curvature.
+        self._work = list(np.empty((3, design.shape[0])))
+        self._memory = np.empty((4, design.shape[0]))
         self.preconditioner: Preconditioner | None = None
         # Longest step CG took in the metric of the preconditioner: by how much that
         # overstates the curvature.
@@ -86,18 +91,19 @@ class NewtonCG:
             self.n_passes += 1
         else:
             self.scores = np.zeros(design.shape[0])
-        self._set_terms(loss.evaluate(self.scores, is_pos, weight))
+        self._evaluate(self.scores)
+        self._update_gradient()
 
     def _subsample_solution(self, alpha: float) -> FloatArray:
         """Return the solution of the same problem on a spread of the rows.
 
-        With n rows and d features it is off by about d/n of the objective, for a
-        fraction of the cost. The rows take no more space than four vectors of scores.
-        Zero where a sub-sample would be too small to help.
+        It costs a fraction, is off by a few d/n of the objective, and its Hessian is a
+        good preconditioner for all rows. The rows take no more space than four vectors
+        of scores. Zero where a sub-sample would be too small to help.
         """
         n, d = self.design.shape
-        n_rows = min(n // 8, 4 * n // d)
-        if n < SUBSAMPLE_ABOVE or n_rows < SUBSAMPLE_ROWS_PER_FEATURE * d:
+        n_rows = min(n // 8, 4 * n // d, max(1000, SUBSAMPLE_ROWS * d))
+        if n < SUBSAMPLE_ABOVE or n_rows < SUBSAMPLE_LEAST * d:
             return np.zeros(d)
         index = spread_sample(self.is_pos, self.weight, n_rows)
         solver = NewtonCG(
@@ -107,8 +113,10 @@ class NewtonCG:
             loss=self.loss,
             first_alpha=alpha,
         )
-        result = solver.minimise(alpha, tol=max(1e-4, 0.1 * d / n_rows), max_iter=50)
+        result = solver.minimise(alpha, tol=SUBSAMPLE_TOL * d / n_rows, max_iter=50)
         self.n_passes += solver.n_passes * len(index) / n
+        if solver.preconditioner is not None:
+            self.preconditioner = Preconditioner(solver.preconditioner.hessian)
         return result.coef
 
     def minimise(
@@ -159,12 +167,16 @@ class NewtonCG:
     def _objective(self, alpha: float) -> float:
         return self.terms.value + 0.5 * alpha * float(self.coef @ self.coef)
 
-    def _set_terms(self, terms: Terms) -> None:
-        self.terms = terms
+    def _evaluate(self, scores: FloatArray) -> None:
+        self.terms = self.loss.evaluate(
+            scores, self.is_pos, self.weight, memory=self._memory
+        )
+
+    def _update_gradient(self) -> None:
         # Without the ridge, so that another alpha costs no product.
-        self.loss_grad = self.design.adjoint(terms.grad)
+        self.loss_grad = self.design.adjoint(self.terms.grad)
         self.n_passes += 1
-        check_finite(terms.value, self.loss_grad)
+        check_finite(self.terms.value, self.loss_grad)
 
     def _new_preconditioner(self) -> Preconditioner:
         self.preconditioner = Preconditioner.build(
@@ -189,7 +201,8 @@ class NewtonCG:
     ) -> "_Direction":
         """Solve ``H d = -grad`` by preconditioned CG, roughly."""
         coef = np.zeros_like(grad)
-        scores = np.zeros(self.design.shape[0])
+        scores, step_scores, curved = self._work
+        scores.fill(0.0)
         residual = -grad
         scaled = preconditioner.solve(residual)
         step = scaled
@@ -197,14 +210,16 @@ class NewtonCG:
         n_steps, decrease, stretch = 0, 0.0, 1.0
         while n_steps < MAX_CG:
             n_steps += 1
-            step_scores = self.design.scores(step)
-            product = self.design.adjoint(self.terms.hess_dot(step_scores))
+            self.design.scores(step, out=step_scores)
+            self.terms.hess_dot(step_scores, out=curved)
+            product = self.design.adjoint(curved)
             self.n_passes += 2
             product += alpha * step
             length = norm / float(step @ product)
             coef += length * step
-            scores += length * step_scores
             residual -= length * product
+            step_scores *= length
+            scores += step_scores
             stretch = max(stretch, length)
             gain = length * norm
             decrease += gain
@@ -227,27 +242,28 @@ class NewtonCG:
         """
         ridge_slope = alpha * float(self.coef @ direction.coef)
         ridge_curvature = alpha * float(direction.coef @ direction.coef)
-        start = self.scores
-        del self.terms  # its arrays would be the largest thing in memory besides X
+        trial, curved = self._work[1:]
         low, high, t = 0.0, np.inf, 1.0
-        for _ in range(60):
-            self.scores = start + t * direction.scores
-            terms = self.loss.evaluate(self.scores, self.is_pos, self.weight)
-            slope_t = dot(terms.grad, direction.scores)
+        for k in range(MAX_SEARCH):
+            np.multiply(direction.scores, t, out=trial)
+            trial += self.scores
+            self._evaluate(trial)
+            slope_t = dot(self.terms.grad, direction.scores)
             slope_t += ridge_slope + t * ridge_curvature
-            if abs(slope_t) <= SEARCH_TOL * abs(slope):
+            if abs(slope_t) <= SEARCH_TOL * abs(slope) or k == MAX_SEARCH - 1:
                 break
             if slope_t < 0.0:
                 low = t
             else:  # also when the loss overflowed and the slope is not a number
                 high = t
-            curvature = dot(direction.scores, terms.hess_dot(direction.scores))
-            curvature += ridge_curvature
+            self.terms.hess_dot(direction.scores, out=curved)
+            curvature = dot(direction.scores, curved) + ridge_curvature
             t = t - slope_t / curvature if curvature > 0.0 else np.nan
             if not low < t < high:
                 t = 0.5 * (low + high) if high < np.inf else 4.0 * low
         self.coef = self.coef + t * direction.coef
-        self._set_terms(terms)
+        self.scores, self._work[1] = trial, self.scores
+        self._update_gradient()
 
 
 class _Direction(NamedTuple):

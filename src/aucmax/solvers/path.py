@@ -31,7 +31,8 @@ def regularisation_path(
     """
     solver = NewtonCG(design, is_pos, weight, loss=loss, first_alpha=alphas[0])
     for alpha in alphas:
-        yield solver.minimise(alpha, tol=tol, max_iter=max_iter), solver.scores
+        result = solver.minimise(alpha, tol=tol, max_iter=max_iter)
+        yield result, solver.scores.copy()
 
 
 def curvature_scale(
