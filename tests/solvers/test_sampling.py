@@ -71,4 +71,4 @@ def test_close_when_drawn_in_batches(rng, monkeypatch):
     X, is_pos, _ = draw_problem(rng, n=40_000, d=20, fraction=0.05)
     built, exact = hessian(X, is_pos, 0.3 * X @ rng.normal(size=20))
     eigenvalues = np.linalg.eigvals(np.linalg.solve(built, exact)).real
-    assert 0.5 < eigenvalues.min() < eigenvalues.max() < 2
+    assert 0.3 < eigenvalues.min() < eigenvalues.max() < 3

@@ -169,7 +169,7 @@ def check_weight(sample_weight: ArrayLike | None, is_pos: BoolArray) -> FloatArr
             f"Negative values in data passed to `sample_weight`: {low:g}. A weight "
             "counts repetitions of a row, so it cannot be below zero."
         )
-    # A pair weighs the product of its rows, so the square of all weights must be finite.
+    # A pair weighs the product of its rows, so the square of the mass must be finite.
     with np.errstate(over="ignore"):
         mass = weight.sum()
         square = mass * mass

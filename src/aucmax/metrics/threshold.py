@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from aucmax._kernels.counts import best_cut
 from aucmax._kernels.order import argsort
 from aucmax._utils.typing import BoolArray, FloatArray
 
@@ -19,15 +20,9 @@ def balanced_threshold(
     present = weight > 0.0
     if not present.all():
         scores, is_pos, weight = scores[present], is_pos[present], weight[present]
+    scores = np.asarray(scores, dtype=np.float64)
     order = argsort(scores)
-    ordered = np.asarray(scores, dtype=np.float64)[order]
-    share = weight / np.where(is_pos, weight[is_pos].sum(), -weight[~is_pos].sum())
-    # Entry k: true minus false positive rate when everything from k on is positive.
-    advantage = np.cumsum(share[order][::-1])[::-1]
-    cuts = np.flatnonzero(ordered[1:] > ordered[:-1]) + 1
-    if len(cuts) == 0:
-        return float(ordered[0])
-    best = cuts[np.argmax(advantage[cuts])]
-    below, above = float(ordered[best - 1]), float(ordered[best])
+    best = best_cut(scores, order, is_pos, weight)
+    below, above = float(scores[order[best - 1]]), float(scores[order[best]])
     middle = below + 0.5 * (above - below)
     return middle if middle < above else below

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
+from scipy.linalg import lapack
 
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray, to_dense
 from aucmax.design import Design
@@ -22,10 +22,10 @@ from aucmax.solvers._sampling import draw_rows
 # Above this many features the dense block is not worth its d^3.
 MAX_FEATURES = 2048
 # Rows per feature in the sample: at least, and more than enough.
-FEW_ROWS, MANY_ROWS = 8, 100
-# In between, n/d times this many: their outer products then take about as long as two
-# passes over all rows.
-SAMPLE_VALUES = 24
+FEW_ROWS, MANY_ROWS = 8, 400
+# In between, n/d times this many, and no more than this share of the rows: their sweeps
+# and outer products then take about as long as two passes over all rows.
+SAMPLE_VALUES, SAMPLE_SHARE = 24, 1 / 8
 # The sample is dealt into batches of n/d times this many float32 rows, the space of
 # four vectors of scores.
 BATCH_VALUES = 8
@@ -44,7 +44,7 @@ class Preconditioner:
         self.hessian = hessian
         # CG steps after which to make a new one.
         self.patience = patience
-        self._factor: tuple[FloatArray, bool] | None = None
+        self._factor: FloatArray | None = None
 
     @classmethod
     def build(
@@ -56,13 +56,18 @@ class Preconditioner:
         is_pos: BoolArray,
         weight: FloatArray,
     ) -> "Preconditioner":
-        """Estimate the Hessian of the loss at ``scores``."""
+        """Estimate the Hessian of the loss at ``scores``.
+
+        A small problem takes all rows, and a new estimate after each Newton step: the
+        fit then follows the same path for repeated rows as for weights, to rounding.
+        """
         n, d = design.shape
         if d > MAX_FEATURES:
             return cls(None)
         importance, total = _importance(terms)
         least = max(1000, FEW_ROWS * d, min(SMALL_PROBLEM // d**2, SMALL_ROWS))
-        size = max(least, min(SAMPLE_VALUES * n // d, MANY_ROWS * d))
+        enough = min(SAMPLE_VALUES * n // d, int(SAMPLE_SHARE * n), MANY_ROWS * d)
+        size = max(least, enough)
         index, chance = draw_rows(importance, is_pos, size)
         n_batches = -(-len(index) // max(least, BATCH_VALUES * n // d))
         hessian, n_used = np.zeros((d, d)), 0
@@ -95,18 +100,17 @@ class Preconditioner:
         while True:
             shifted = self.hessian.copy()
             shifted.flat[:: d + 1] += shift
-            try:
-                self._factor = linalg.cho_factor(shifted, lower=True, overwrite_a=True)
-            except linalg.LinAlgError:
-                shift *= 10.0
-            else:
+            self._factor, failed = lapack.dpotrf(shifted, lower=True)
+            if not failed:
                 return
+            shift *= 10.0
 
     def solve(self, vector: FloatArray) -> FloatArray:
         """Return ``(H + alpha I)^-1 vector``."""
         if self._factor is None:
             return vector.copy()
-        solution: FloatArray = linalg.cho_solve(self._factor, vector)
+        # scipy's cho_solve takes longer to check its arguments than to solve.
+        solution: FloatArray = lapack.dpotrs(self._factor, vector, lower=True)[0]
         return solution
 
 
@@ -122,35 +126,37 @@ def _importance(terms: Terms) -> tuple[NDArray[np.float32], float]:
 
 def _hessian_per_curvature(design: Design, index: IntArray, terms: Terms) -> FloatArray:
     """``rows.T @ H @ rows / sum(diag H)`` of some rows, a few columns at a time."""
-    rows, scale = _unit_rows(design, index)
+    columns, scale = _unit_columns(design, index)
     total = float(terms.hess_diag().sum())
-    d = rows.shape[1]
+    d = columns.shape[0]
     hessian = np.empty((d, d))
+    product = np.empty(len(index))
     width = max(8, d // 8)
     for low in range(0, d, width):
-        panel = rows[:, low : low + width]
-        curved = np.empty_like(panel)
-        for j in range(panel.shape[1]):
-            curved[:, j] = terms.hess_dot(panel[:, j].astype(np.float64)) / total
-        hessian[:, low : low + width] = rows.T @ curved
+        curved = np.empty_like(columns[low : low + width])
+        for j in range(curved.shape[0]):
+            column = columns[low + j].astype(np.float64, copy=False)
+            np.divide(terms.hess_dot(column, out=product), total, out=curved[j])
+        hessian[low : low + width] = curved @ columns.T
     hessian *= np.multiply.outer(scale, 0.5 * scale)
     return hessian + hessian.T
 
 
-def _unit_rows(design: Design, index: IntArray) -> tuple[NDArray[Any], FloatArray]:
-    """Rows as a dense array, shifted and scaled, and the scale of each column.
+def _unit_columns(design: Design, index: IntArray) -> tuple[NDArray[Any], FloatArray]:
+    """Columns of some rows, dense, shifted and scaled, and the scale of each.
 
     The Hessian ignores the shift. An estimate from many rows needs no more digits than
-    float32, which halves the time and space of its product.
+    float32, which halves the time and space of its product; the scale keeps it in
+    float32's range.
     """
-    shape = len(index), design.shape[1]
+    shape = design.shape[1], len(index)
     precise = shape[0] * shape[1] <= PRECISE_VALUES
-    rows = np.empty(shape, dtype=np.float64 if precise else np.float32)
+    columns = np.empty(shape, dtype=np.float64 if precise else np.float32)
     for low in range(0, len(index), 4096):
         part = to_dense(design.rows(index[low : low + 4096]))
         if low == 0:
             middle = part.mean(axis=0)
-            scale = np.abs(part - middle).max(axis=0).astype(np.float64)
+            scale = np.abs(part[:256] - middle).max(axis=0).astype(np.float64)
             scale[scale == 0.0] = 1.0
-        rows[low : low + 4096] = (part - middle) / scale
-    return rows, scale
+        columns[:, low : low + 4096] = ((part - middle) / scale).T
+    return columns, scale

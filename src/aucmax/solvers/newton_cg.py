@@ -29,8 +29,10 @@ MAX_SEARCH = 60
 # Fewer rows than this are solved at once rather than from a sub-sample's solution, as
 # are problems whose sub-sample would have fewer rows per feature than this.
 SUBSAMPLE_ABOVE = 5000
-SUBSAMPLE_LEAST, SUBSAMPLE_ROWS = 20, 100
-SUBSAMPLE_TOL = 0.3
+SUBSAMPLE_ROWS_PER_FEATURE = 20
+# With fewer rows than this, the sub-sample's preconditioner is good enough: drawing
+# another would take longer than the CG steps it saves.
+REUSE_BELOW = 30_000
 # A preconditioner is an estimate: a gap that it puts below this share of the tolerance
 # is below the tolerance.
 SAFETY = 0.3
@@ -97,13 +99,13 @@ class NewtonCG:
     def _subsample_solution(self, alpha: float) -> FloatArray:
         """Return the solution of the same problem on a spread of the rows.
 
-        It costs a fraction, is off by a few d/n of the objective, and its Hessian is a
-        good preconditioner for all rows. The rows take no more space than four vectors
-        of scores. Zero where a sub-sample would be too small to help.
+        It costs a fraction and is off by a few d/n of the objective. The rows take no
+        more space than four vectors of scores. Zero where a sub-sample would be too
+        small to help.
         """
         n, d = self.design.shape
-        n_rows = min(n // 8, 4 * n // d, max(1000, SUBSAMPLE_ROWS * d))
-        if n < SUBSAMPLE_ABOVE or n_rows < SUBSAMPLE_LEAST * d:
+        n_rows = min(n // 8, 4 * n // d)
+        if n < SUBSAMPLE_ABOVE or n_rows < SUBSAMPLE_ROWS_PER_FEATURE * d:
             return np.zeros(d)
         index = spread_sample(self.is_pos, self.weight, n_rows)
         solver = NewtonCG(
@@ -113,9 +115,9 @@ class NewtonCG:
             loss=self.loss,
             first_alpha=alpha,
         )
-        result = solver.minimise(alpha, tol=SUBSAMPLE_TOL * d / n_rows, max_iter=50)
+        result = solver.minimise(alpha, tol=d / n_rows, max_iter=50)
         self.n_passes += solver.n_passes * len(index) / n
-        if solver.preconditioner is not None:
+        if solver.preconditioner is not None and n < REUSE_BELOW:
             self.preconditioner = Preconditioner(solver.preconditioner.hessian)
         return result.coef
 
@@ -180,7 +182,12 @@ class NewtonCG:
 
     def _new_preconditioner(self) -> Preconditioner:
         self.preconditioner = Preconditioner.build(
-            self.design, self.loss, self.scores, self.terms, self.is_pos, self.weight
+            self.design,
+            self.loss,
+            self.scores,
+            self.terms,
+            self.is_pos,
+            self.weight,
         )
         return self.preconditioner
 
