@@ -152,11 +152,13 @@ def _unit_columns(design: Design, index: IntArray) -> tuple[NDArray[Any], FloatA
     shape = design.shape[1], len(index)
     precise = shape[0] * shape[1] <= PRECISE_VALUES
     columns = np.empty(shape, dtype=np.float64 if precise else np.float32)
-    for low in range(0, len(index), 4096):
-        part = to_dense(design.rows(index[low : low + 4096]))
+    # A few at a time: each is copied three times on the way.
+    size = max(64, design.shape[0] // (4 * design.shape[1]))
+    for low in range(0, len(index), size):
+        part = to_dense(design.rows(index[low : low + size]))
         if low == 0:
             middle = part.mean(axis=0)
             scale = np.abs(part[:256] - middle).max(axis=0).astype(np.float64)
             scale[scale == 0.0] = 1.0
-        columns[:, low : low + 4096] = ((part - middle) / scale).T
+        columns[:, low : low + size] = ((part - middle) / scale).T
     return columns, scale

@@ -4,6 +4,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from aucmax._kernels.sampling import draw_systematically
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
 
 
@@ -16,15 +17,15 @@ def draw_rows(
     the rows; rows without importance are never drawn, and room that one class does not
     need goes to the other.
     """
-    pos = np.flatnonzero(is_pos & (importance > 0.0))
-    neg = np.flatnonzero(~is_pos & (importance > 0.0))
-    size_pos = min(len(pos), max(size // 2, size - len(neg)))
-    drawn_pos = _draw(pos, importance, size_pos)
-    drawn_neg = _draw(neg, importance, size - size_pos)
-    index = np.concatenate([drawn_pos[0], drawn_neg[0]])
-    chance = np.concatenate([drawn_pos[1], drawn_neg[1]])
-    order = np.argsort(index)
-    return index[order], chance[order]
+    used = importance > 0.0
+    n_pos = int(np.count_nonzero(used & is_pos))
+    n_neg = int(np.count_nonzero(used)) - n_pos
+    size_pos = min(n_pos, max(size // 2, size - n_neg))
+    sizes = np.array([min(n_neg, size - size_pos), size_pos])
+    index = np.empty(sizes.sum() + 2, dtype=np.int64)
+    chance = np.empty(len(index))
+    count = draw_systematically(importance, is_pos, sizes, index, chance)
+    return index[:count], chance[:count]
 
 
 def spread_sample(is_pos: BoolArray, weight: FloatArray, size: int) -> IntArray:
@@ -40,33 +41,3 @@ def spread_sample(is_pos: BoolArray, weight: FloatArray, size: int) -> IntArray:
         step = max(1.0, len(index) / (share * size))
         parts.append(index[np.arange(0.0, len(index), step).astype(np.int64)])
     return np.sort(np.concatenate(parts))
-
-
-def _draw(
-    index: IntArray, importance: NDArray[np.float32], size: int
-) -> tuple[IntArray, FloatArray]:
-    """Draw ``size`` of the rows in ``index``, or take them all."""
-    if len(index) <= size:
-        return index, np.ones(len(index))
-    chance = _chances(importance[index], size)
-    ticks = np.floor(np.cumsum(chance, dtype=np.float64) + 0.5)
-    chosen = np.flatnonzero(np.diff(ticks, prepend=0.0) > 0.0)
-    return index[chosen], chance[chosen].astype(np.float64)
-
-
-def _chances(importance: NDArray[np.float32], size: int) -> NDArray[np.float32]:
-    """Chances proportional to ``importance``, at most one, that sum to ``size``."""
-    chance = np.zeros_like(importance)
-    n_certain = 0
-    for _ in range(20):
-        still = chance < 1.0
-        total = float(importance[still].sum(dtype=np.float64))
-        if total == 0.0:
-            break
-        scaled = importance[still] * np.float32((size - n_certain) / total)
-        chance[still] = np.minimum(scaled, 1.0)
-        certain = int(np.count_nonzero(chance >= 1.0))
-        if certain == n_certain:
-            break
-        n_certain = certain
-    return chance
