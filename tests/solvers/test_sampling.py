@@ -50,6 +50,16 @@ def test_spread_sample(rng):
     assert np.count_nonzero(~is_pos[index]) == pytest.approx(300, abs=2)
 
 
+def test_spread_sample_of_any_size(rng):
+    for _ in range(200):
+        n = int(rng.integers(2, 3000))
+        is_pos = draw_labels(rng, n)
+        index = spread_sample(is_pos, np.ones(n), int(rng.integers(2, n + 1)))
+        assert len(np.unique(index)) == len(index)
+        assert is_pos[index].any() or is_pos.sum() == 0
+        assert index.max() < n
+
+
 def hessian(X, is_pos, scores):
     weight = np.ones(len(is_pos))
     terms = SquaredHinge().evaluate(scores, is_pos, weight)

@@ -16,16 +16,14 @@ def sign_weights(
     is_pos: BoolArray, weight: FloatArray, order: IntArray, out: FloatArray
 ) -> tuple[float, float]:
     """Write the weights in ``order``, negated for negatives; return both masses."""
-    mass_pos, mass_neg = 0.0, 0.0
+    mass, mass_pos = 0.0, 0.0
     for k in range(order.shape[0]):
         i = order[k]
-        if is_pos[i]:
-            out[k] = weight[i]
-            mass_pos += weight[i]
-        else:
-            out[k] = -weight[i]
-            mass_neg += weight[i]
-    return mass_pos, mass_neg
+        part = weight[i] * is_pos[i]  # a product, because a branch would be guessed
+        out[k] = 2.0 * part - weight[i]
+        mass += weight[i]
+        mass_pos += part
+    return mass_pos, mass - mass_pos
 
 
 @jit

@@ -62,13 +62,15 @@ class Preconditioner:
         fit then follows the same path for repeated rows as for weights, to rounding.
         """
         n, d = design.shape
-        if d > MAX_FEATURES:
-            return cls(None)
         importance, total = _importance(terms)
+        if d > MAX_FEATURES or total == 0.0:
+            return cls(None)
+        if n * d * d <= SMALL_PROBLEM and n <= SMALL_ROWS:
+            hessian = _hessian_per_curvature(design, np.arange(n), terms)
+            return cls(total * hessian, patience=0)
         least = max(1000, FEW_ROWS * d, min(SMALL_PROBLEM // d**2, SMALL_ROWS))
         enough = min(SAMPLE_VALUES * n // d, int(SAMPLE_SHARE * n), MANY_ROWS * d)
-        size = max(least, enough)
-        index, chance = draw_rows(importance, is_pos, size)
+        index, chance = draw_rows(importance, is_pos, max(least, enough))
         n_batches = -(-len(index) // max(least, BATCH_VALUES * n // d))
         hessian, n_used = np.zeros((d, d)), 0
         for k in range(n_batches):
@@ -87,8 +89,7 @@ class Preconditioner:
         # What few rows cannot show must not look flat, or CG chases it first.
         if np.any(chance < 1.0):
             hessian.flat[:: d + 1] += float(np.trace(hessian)) / len(index)
-        is_small = n * d * d <= SMALL_PROBLEM and n <= SMALL_ROWS
-        return cls(hessian, patience=0 if is_small else MAX_STEPS)
+        return cls(hessian)
 
     def factorise(self, alpha: float) -> None:
         """Prepare ``solve`` for this ``alpha``."""
@@ -127,7 +128,8 @@ def _importance(terms: Terms) -> tuple[NDArray[np.float32], float]:
 def _hessian_per_curvature(design: Design, index: IntArray, terms: Terms) -> FloatArray:
     """``rows.T @ H @ rows / sum(diag H)`` of some rows, a few columns at a time."""
     columns, scale = _unit_columns(design, index)
-    total = float(terms.hess_diag().sum())
+    # One where two rows that were active among all are not among these few.
+    total = float(terms.hess_diag().sum()) or 1.0
     d = columns.shape[0]
     hessian = np.empty((d, d))
     product = np.empty(len(index))
@@ -152,8 +154,9 @@ def _unit_columns(design: Design, index: IntArray) -> tuple[NDArray[Any], FloatA
     shape = design.shape[1], len(index)
     precise = shape[0] * shape[1] <= PRECISE_VALUES
     columns = np.empty(shape, dtype=np.float64 if precise else np.float32)
-    # A few at a time: each is copied three times on the way.
-    size = max(64, design.shape[0] // (4 * design.shape[1]))
+    # A few at a time, because they are copied three times on the way: as much as a
+    # quarter of a vector of scores, or half a megabyte.
+    size = max(design.shape[0] // 4, 2**16) // design.shape[1] + 1
     for low in range(0, len(index), size):
         part = to_dense(design.rows(index[low : low + size]))
         if low == 0:

@@ -38,6 +38,7 @@ def spread_sample(is_pos: BoolArray, weight: FloatArray, size: int) -> IntArray:
     for mask in (is_pos, ~is_pos):
         index = np.flatnonzero(mask & (weight > 0.0))
         share = min(max(len(index) / len(is_pos), 0.25), 0.75)
-        step = max(1.0, len(index) / (share * size))
-        parts.append(index[np.arange(0.0, len(index), step).astype(np.int64)])
+        count = min(len(index), max(1, round(share * size)))
+        spread = np.linspace(0, len(index), count, endpoint=False).astype(np.int64)
+        parts.append(index[spread])
     return np.sort(np.concatenate(parts))
