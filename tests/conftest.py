@@ -8,6 +8,9 @@ if worker := os.environ.get("PYTEST_XDIST_WORKER"):
     cache = Path(__file__).parents[1] / ".pytest_cache" / "numba" / worker
     os.environ["NUMBA_CACHE_DIR"] = str(cache)
 
+# Without it scikit-learn skips one of its checks; scipy reads it when first imported.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
 import numpy as np
 import pytest
 
