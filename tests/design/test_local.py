@@ -115,9 +115,17 @@ def test_scores_into_a_given_array(rng):
     assert_array_equal(out, design.scores(coef))
 
 
-def test_does_not_copy(rng):
+def test_does_not_copy(rng, monkeypatch):
+    monkeypatch.setattr(local, "BLOCK_BYTES", 256)
     X = rng.normal(size=(50, 3))
-    assert LocalDesign(X).X is X
+    for block in LocalDesign(X).blocks:
+        assert np.shares_memory(block.rows, X)
+    csr = sparse.csr_array(X)
+    design = LocalDesign(csr)
+    assert len(design.blocks) > 3
+    for block in design.blocks:
+        assert np.shares_memory(block.rows.data, csr.data)
+        assert np.shares_memory(block.rows.indices, csr.indices)
 
 
 def test_more_features_than_rows(rng):

@@ -244,6 +244,35 @@ def test_bad_alpha(model, alpha):
         clone(model).set_params(alpha=alpha).fit(X, Y)
 
 
+@each(MODELS)
+def test_data_without_information(model):
+    """Nothing to learn: no error, no warning, finite scores."""
+    y = np.arange(20) % 2
+    for constant in (0.0, 5.3):
+        rows = np.full((20, 3), constant)
+        fitted = clone(model).fit(rows, y)
+        assert np.all(np.isfinite(fitted.decision_function(rows)))
+        assert fitted.score(rows, y) == 0.5
+
+
+@each(MODELS)
+def test_labels_never_seen_are_refused(model):
+    model = clone(model).fit(X, Y)
+    with pytest.raises(ValueError, match=r"fitted on \[0, 1\]"):
+        model.score(X, np.where(Y, "b", "a"))
+
+
+@each(WEIGHTED)
+@pytest.mark.parametrize("pos", [1e-9, 1e9])
+@pytest.mark.parametrize("unit", [1e-170, 1.0])
+def test_weights_of_any_size(model, pos, unit):
+    """Constant within each class, so they change nothing."""
+    weight = unit * np.where(Y, pos, 1.0)
+    fitted = clone(model).fit(X, Y, sample_weight=weight)
+    plain = clone(model).fit(X, Y)
+    assert fitted.score(X, Y) == pytest.approx(plain.score(X, Y), abs=1e-3)
+
+
 @each(WEIGHTED)
 def test_scaling_all_weights_changes_nothing(model):
     weight = np.random.default_rng(0).gamma(1.0, size=len(Y))
@@ -379,6 +408,18 @@ class TestRankSVMCV:
         assert ours.cv_scores_[0, 0] == pytest.approx(
             alone.score(X[future], Y[future]), abs=1e-9
         )
+
+    def test_rows_without_weight_are_not_dealt_into_folds(self):
+        weight = np.ones(len(Y))
+        weight[np.flatnonzero(Y == 1)[3:]] = 0
+        model = RankSVMCV(alphas=3).fit(X, Y, sample_weight=weight)
+        used = weight > 0
+        alone = RankSVMCV(alphas=3).fit(X[used], Y[used])
+        assert_allclose(model.cv_scores_, alone.cv_scores_)
+
+    def test_short_fits_in_folds_are_not_hidden(self):
+        with pytest.warns(ConvergenceWarning):
+            RankSVMCV(alphas=[1e-6, 1e4], max_iter=1).fit(X, Y)
 
     def test_few_positives(self):
         keep = np.r_[np.flatnonzero(Y == 0), np.flatnonzero(Y == 1)[:3]]

@@ -7,6 +7,16 @@ from numpy.testing import assert_allclose
 from aucmax._kernels.sweeps import active_mass, active_product, sign_weights
 
 
+def test_masses_of_very_different_size():
+    """Neither may be found as a difference."""
+    signed = np.empty(2)
+    masses = sign_weights(
+        np.array([True, False]), np.array([1e12, 1e-12]), np.array([1, 0]), signed
+    )
+    assert masses == (1e12, 1e-12)
+    assert signed.tolist() == [-1e-12, 1e12]
+
+
 @pytest.mark.parametrize("weights", ["ones", "integers", "any"])
 @pytest.mark.parametrize("n", [2, 3, 50])
 def test_against_all_pairs(n, weights, rng):

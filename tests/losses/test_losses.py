@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from oracles import balanced_value, pair_terms
+from scipy.optimize import brentq
 
 from aucmax.losses import (
     Exponential,
@@ -249,6 +250,42 @@ def test_one_row_of_each_class(loss):
         "Exponential": np.exp(-0.125),
     }
     assert terms.value == pytest.approx(expected[loss.__name__])
+
+
+@pytest.mark.parametrize("loss", ALL, ids=name)
+def test_outlier_without_weight_is_absent(loss, rng):
+    scores, is_pos = rng.normal(size=20), draw_labels(rng, 20, 8)
+    far, mask, weight = np.r_[scores, 1e4], np.r_[is_pos, False], np.r_[np.ones(20), 0]
+    here = loss().evaluate(scores, is_pos, np.ones(20))
+    there = loss().evaluate(far, mask, weight)
+    assert there.value == pytest.approx(here.value, rel=1e-12)
+    assert_allclose(there.grad, np.r_[here.grad, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", UNIVARIATE, ids=name)
+def test_univariate_derivatives_match_their_formula(loss, rng):
+    """Row by row at the best intercept; the Hessian loses the intercept's direction."""
+    n = 12
+    scores, is_pos = rng.normal(size=n), draw_labels(rng, n, 5)
+    weight = draw_weight(rng, n, "any")
+    terms = loss().evaluate(scores, is_pos, weight)
+    slope, curvature = {
+        "Logistic": (
+            lambda m: -1 / (1 + np.exp(m)),
+            lambda m: np.exp(m) / (1 + np.exp(m)) ** 2,
+        ),
+        "UnivariateSquare": (lambda m: m - 1, np.ones_like),
+        "Exponential": (lambda m: -np.exp(-m), lambda m: np.exp(-m)),
+    }[loss.__name__]
+    sign = np.where(is_pos, 1.0, -1.0)
+    share = weight / np.where(is_pos, weight[is_pos].sum(), weight[~is_pos].sum()) / 2
+    best = brentq(lambda b: (share * sign * slope(sign * (scores + b))).sum(), -50, 50)
+    margins = sign * (scores + best)
+    assert_allclose(terms.grad, share * sign * slope(margins), atol=1e-10)
+    diagonal = share * curvature(margins)
+    hessian = np.diag(diagonal) - np.outer(diagonal, diagonal) / diagonal.sum()
+    dense = np.column_stack([terms.hess_dot(unit) for unit in np.eye(n)])
+    assert_allclose(dense, hessian, atol=1e-10)
 
 
 @pytest.mark.parametrize("loss", UNIVARIATE, ids=name)

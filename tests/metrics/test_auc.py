@@ -167,7 +167,7 @@ def test_weight_is_repetition(problem, random):
         ([0, 1], [0.1, 0.2], [0, 0], "weight zero"),
         ([0, 1], [0.1, 0.2], [0, 1], "negative class has no weight"),
         ([0, 1], [0.1, 0.2], [1, np.nan], "NaN"),
-        ([0, 1], [0.1, 0.2], [1e-200, 1e-200], "underflow"),
+        ([0, 1], [0.1, 0.2], [1, 1e-300], "underflow"),
     ],
 )
 def test_bad_input_is_refused(y, scores, weight, message):

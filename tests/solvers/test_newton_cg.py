@@ -80,6 +80,22 @@ def test_converges_from_any_start(loss, scale, rng):
         assert result.value == pytest.approx(best.value, rel=1e-9)
 
 
+@pytest.mark.parametrize("shape", [(30, 100), (100, 300), (700, 500), (100, 2500)])
+@pytest.mark.parametrize("alpha", [1e-2, 1e-3, 1e-4])
+def test_converged_means_close_also_with_more_features_than_rows(shape, alpha, rng):
+    X = rng.normal(size=shape)
+    is_pos = np.arange(shape[0]) % 3 == 0
+    X[is_pos] += 1 / np.sqrt(shape[1])
+    solve = {"loss": SquaredHinge(), "alpha": alpha}
+    weight = np.ones(shape[0])
+    rough = newton_cg(LocalDesign(X), is_pos, weight, tol=1e-4, **solve)
+    tight = newton_cg(
+        LocalDesign(X), is_pos, weight, tol=1e-10, start=rough.coef, **solve
+    )
+    assert rough.converged
+    assert rough.value <= tight.value * (1 + 5e-4)
+
+
 def test_objective_never_rises(rng):
     X, is_pos, weight = draw_problem(rng, n=400, d=20)
     result = newton_cg(
@@ -209,6 +225,7 @@ def test_curvature_scale_follows_the_features(rng):
     one = curvature_scale(LocalDesign(X), is_pos, weight, loss=SquaredHinge())
     ten = curvature_scale(LocalDesign(10 * X), is_pos, weight, loss=SquaredHinge())
     assert ten == pytest.approx(100 * one)
-    flat = LocalDesign(np.ones((4, 2)))
     mask = np.array([True, True, False, False])
-    assert curvature_scale(flat, mask, np.ones(4), loss=SquaredHinge()) == 1.0
+    for constant in (1.0, 5.3):
+        flat = LocalDesign(np.full((4, 2), constant))
+        assert curvature_scale(flat, mask, np.ones(4), loss=SquaredHinge()) == 1.0

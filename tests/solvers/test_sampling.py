@@ -76,9 +76,24 @@ def test_exact_when_all_rows_fit(rng):
     np.testing.assert_allclose(built, exact, rtol=1e-9, atol=1e-12)
 
 
-def test_close_when_drawn_in_batches(rng, monkeypatch):
+@pytest.mark.parametrize(("d", "batches"), [(20, False), (100, True)])
+def test_close_when_drawn(d, batches, rng, monkeypatch):
+    """In one batch of float64, and in several of float32."""
     monkeypatch.setattr(_preconditioner, "SMALL_PROBLEM", 1)
-    X, is_pos, _ = draw_problem(rng, n=40_000, d=20, fraction=0.05)
-    built, exact = hessian(X, is_pos, 0.3 * X @ rng.normal(size=20))
+    if batches:
+        monkeypatch.setattr(_preconditioner, "PRECISE_VALUES", 1)
+    X = rng.normal(size=(40_000, d))
+    is_pos = rng.random(40_000) < 0.05
+    X[is_pos] += 0.1
+    calls = []
+    part = _preconditioner._hessian_per_curvature
+
+    def spy(design, index, terms):
+        calls.append(len(index))
+        return part(design, index, terms)
+
+    monkeypatch.setattr(_preconditioner, "_hessian_per_curvature", spy)
+    built, exact = hessian(X, is_pos, 0.1 * X @ rng.normal(size=d))
+    assert (len(calls) > 1) == batches
     eigenvalues = np.linalg.eigvals(np.linalg.solve(built, exact)).real
     assert 0.3 < eigenvalues.min() < eigenvalues.max() < 3

@@ -36,6 +36,8 @@ def draw_systematically(
     for _ in range(20):
         certain, rest = np.zeros(2), np.zeros(2)
         for i in range(n):
+            if importance[i] <= 0.0:
+                continue
             which = int(is_pos[i])
             if rates[which] * importance[i] >= 1.0:
                 certain[which] += 1.0

@@ -16,14 +16,15 @@ def sign_weights(
     is_pos: BoolArray, weight: FloatArray, order: IntArray, out: FloatArray
 ) -> tuple[float, float]:
     """Write the weights in ``order``, negated for negatives; return both masses."""
-    mass, mass_pos = 0.0, 0.0
+    mass_pos, mass_neg = 0.0, 0.0
     for k in range(order.shape[0]):
         i = order[k]
         part = weight[i] * is_pos[i]  # a product, because a branch would be guessed
-        out[k] = 2.0 * part - weight[i]
-        mass += weight[i]
+        rest = weight[i] - part
+        out[k] = part - rest
         mass_pos += part
-    return mass_pos, mass - mass_pos
+        mass_neg += rest
+    return mass_pos, mass_neg
 
 
 @jit

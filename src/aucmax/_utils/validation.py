@@ -178,6 +178,9 @@ def check_weight(sample_weight: ArrayLike | None, is_pos: BoolArray) -> FloatArr
             f"sample_weight overflows: the rows weigh {mass:g} together, and pairs the "
             "product of their rows. Divide the weights by their mean."
         )
+    if square < np.finfo(np.float64).tiny and mass > 0:
+        # A power of two, so that nothing is rounded.
+        weight *= 2.0 ** -np.floor(np.log2(high))
     is_used = weight > 0
     has_pos, has_neg = np.any(is_used & is_pos), np.any(is_used & ~is_pos)
     if not (has_pos and has_neg):

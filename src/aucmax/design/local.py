@@ -135,6 +135,8 @@ def _csr_view(X: Matrix, span: slice) -> Matrix:
     """Rows of a CSR without copying their entries, as slicing would."""
     starts = X.indptr[span.start : span.stop + 1]
     entries = slice(starts[0], starts[-1])
-    shape = (span.stop - span.start, X.shape[1])
-    view = (X.data[entries], X.indices[entries], starts - starts[0])
-    return type(X)(view, shape=shape, copy=False)
+    view = type(X)((span.stop - span.start, X.shape[1]), dtype=X.dtype)
+    # The constructor would copy slices that are small parts of their arrays.
+    view.data, view.indices = X.data[entries], X.indices[entries]
+    view.indptr = starts - starts[0]
+    return view

@@ -11,7 +11,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from aucmax._utils.progress import report
 from aucmax._utils.typing import FloatArray, Matrix
-from aucmax._utils.validation import FitInputs, check_features, check_is_fitted
+from aucmax._utils.validation import (
+    FitInputs,
+    check_features,
+    check_is_fitted,
+    split_labels,
+)
 from aucmax.metrics.auc import roc_auc
 from aucmax.metrics.threshold import balanced_threshold
 from aucmax.solvers._base import OnStep, Result, Step
@@ -63,7 +68,14 @@ class AUCScorer(ClassifierMixin, BaseEstimator):
         auc : float
             Share of pairs in the right order, ties counting one half.
         """
-        return roc_auc(y, self.decision_function(X), sample_weight=sample_weight)
+        scores = self.decision_function(X)
+        classes, is_pos = split_labels(y, name=type(self).__name__)
+        if not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"y holds the labels {classes.tolist()}, but {type(self).__name__} was "
+                f"fitted on {self.classes_.tolist()}. Pass labels of those two classes."
+            )
+        return roc_auc(is_pos, scores, sample_weight=sample_weight)
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Return the score of each row."""
@@ -82,7 +94,7 @@ class AUCScorer(ClassifierMixin, BaseEstimator):
                 "features (for example with StandardScaler), raise max_iter or tol, or "
                 "raise alpha.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
 

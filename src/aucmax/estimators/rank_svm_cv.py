@@ -23,6 +23,7 @@ from aucmax.design import Design, LocalDesign
 from aucmax.estimators._base import LinearScorer
 from aucmax.losses import SquaredHinge
 from aucmax.metrics.auc import roc_auc
+from aucmax.solvers._base import Result
 from aucmax.solvers.newton_cg import newton_cg
 from aucmax.solvers.path import curvature_scale, regularisation_path
 
@@ -143,12 +144,15 @@ class RankSVMCV(LinearScorer):
             design = LocalDesign(inputs.X)
             alphas = self._check_alphas(design, inputs)
             folds = self._check_folds(inputs)
-            scores = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            folds_done = Parallel(n_jobs=self.n_jobs, prefer="threads")(
                 delayed(self._score_fold)(design, inputs, alphas, fold, k + 1)
                 for k, fold in enumerate(folds)
             )
             self.alphas_ = alphas
-            self.cv_scores_ = np.array(scores).T
+            self.cv_scores_ = np.array([aucs for aucs, _ in folds_done]).T
+            for result in (result for _, rest in folds_done for result in rest):
+                self._warn_unless_converged(result)
+                break
             self.alpha_ = float(alphas[np.argmax(self.cv_scores_.mean(axis=1))])
             result = newton_cg(
                 design,
@@ -171,7 +175,11 @@ class RankSVMCV(LinearScorer):
             )
             return scale * np.logspace(1, -6, int(self.alphas))
         alphas = np.atleast_1d(np.asarray(self.alphas, dtype=np.float64))
-        if alphas.ndim != 1 or alphas.size == 0 or not np.all(alphas > 0):
+        if (
+            alphas.ndim != 1
+            or alphas.size == 0
+            or not np.all((alphas > 0) & np.isfinite(alphas))
+        ):
             raise ValueError(
                 "alphas must be a number of penalties or a list of positive penalties, "
                 f"got {self.alphas!r}."
@@ -180,10 +188,12 @@ class RankSVMCV(LinearScorer):
 
     def _check_folds(self, inputs: FitInputs) -> list["_Fold"]:
         """Return the folds, with both classes on either side of each."""
-        codes = inputs.is_pos.astype(np.int64)
+        # Rows without weight are absent, also when rows are dealt into folds.
+        rows = np.arange(len(inputs.is_pos))
         n_folds = self.cv
         if isinstance(self.cv, int | np.integer):
-            smallest = int(np.bincount(codes).min())
+            rows = np.flatnonzero(inputs.weight > 0)
+            smallest = int(np.bincount(inputs.is_pos[rows]).min())
             if smallest < 2:
                 raise ValueError(
                     "RankSVMCV needs at least two rows of each class to leave one out, "
@@ -191,14 +201,16 @@ class RankSVMCV(LinearScorer):
                     "no folds."
                 )
             n_folds = min(int(self.cv), smallest)
+        codes = inputs.is_pos[rows].astype(np.int64)
         cv = check_cv(n_folds, codes, classifier=True)
         folds = []
-        for k, (train, test) in enumerate(cv.split(inputs.X, codes)):
+        for k, (train, test) in enumerate(cv.split(rows[:, None], codes)):
             # A row drawn twice counts twice; one in neither part is left out of both.
-            times = np.bincount(train, minlength=len(codes))
-            fold = _Fold(inputs.weight * times, np.asarray(test))
-            for rows in (fold.weight > 0, test[inputs.weight[test] > 0]):
-                present = inputs.is_pos[rows]
+            times = np.bincount(rows[train], minlength=len(inputs.is_pos))
+            fold = _Fold(inputs.weight * times, rows[test])
+            scored = fold.test[inputs.weight[fold.test] > 0]
+            for part in (fold.weight > 0, scored):
+                present = inputs.is_pos[part]
                 if present.all() or not present.any():
                     raise ValueError(
                         f"Fold {k + 1} of cv has only one class among its left-out or "
@@ -206,6 +218,8 @@ class RankSVMCV(LinearScorer):
                         "folds."
                     )
             folds.append(fold)
+        if not folds:
+            raise ValueError("cv holds no folds. Pass at least one split of the rows.")
         return folds
 
     def _score_fold(
@@ -215,8 +229,8 @@ class RankSVMCV(LinearScorer):
         alphas: FloatArray,
         fold: "_Fold",
         number: int,
-    ) -> list[float]:
-        """AUC on the left-out rows for each alpha."""
+    ) -> tuple[list[float], list[Result]]:
+        """AUC on the left-out rows for each alpha, and the fits that fell short."""
         test = fold.test
         path = regularisation_path(
             design,
@@ -227,19 +241,21 @@ class RankSVMCV(LinearScorer):
             tol=self.tol,
             max_iter=self.max_iter,
         )
-        aucs = [
-            roc_auc(
-                inputs.is_pos[test], scores[test], sample_weight=inputs.weight[test]
+        aucs, short = [], []
+        for result, scores in path:
+            weight = inputs.weight[test]
+            aucs.append(
+                roc_auc(inputs.is_pos[test], scores[test], sample_weight=weight)
             )
-            for _, scores in path
-        ]
+            if not result.converged:
+                short.append(result)
         if self.verbose:
             best = int(np.argmax(aucs))
             report(
                 f"[RankSVMCV] fold {number}: best AUC {aucs[best]:.4f} at alpha "
                 f"{alphas[best]:.1e}"
             )
-        return aucs
+        return aucs, short
 
 
 class _Fold(NamedTuple):

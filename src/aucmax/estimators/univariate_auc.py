@@ -44,8 +44,8 @@ class UnivariateAUC(LinearScorer):
         Strength of the penalty. ``loss="logistic"`` equals scikit-learn's
         ``LogisticRegression(class_weight="balanced", C=1 / (alpha * n_samples))``.
     loss : {"logistic", "square", "exponential"}, default="logistic"
-        The square loss ranks exactly as :class:`LeastSquaresAUC` with twice its alpha;
-        the exponential is the square root of the pairwise exponential loss.
+        The square loss ranks exactly as :class:`LeastSquaresAUC` with four times its
+        alpha; the exponential is the square root of the pairwise exponential loss.
     tol : float, default=1e-4
         Relative accuracy of the objective.
     max_iter : int, default=1000

@@ -80,9 +80,10 @@ class Exponential:
         log_neg = logsumexp(scores[~is_pos], b=2.0 * share[~is_pos])
         intercept = 0.5 * (log_pos - log_neg)
         sign = np.where(is_pos, 1.0, -1.0)
-        # Far from the optimum a row may overflow; the line search then steps back.
-        with np.errstate(over="ignore"):
-            losses = share * np.exp(-sign * (scores + intercept))
+        # Far from the optimum a row may overflow; the line search then steps back. The
+        # share goes into the exponent, so that rows without weight stay without.
+        with np.errstate(over="ignore", divide="ignore"):
+            losses = np.exp(np.log(share) - sign * (scores + intercept))
         return _profiled(float(losses.sum()), -sign * losses, losses)
 
 

@@ -91,6 +91,11 @@ class Preconditioner:
             hessian.flat[:: d + 1] += float(np.trace(hessian)) / len(index)
         return cls(hessian)
 
+    @property
+    def is_lasting(self) -> bool:
+        """Whether it is an estimate made to serve for several Newton steps."""
+        return self.hessian is not None and self.patience > 0
+
     def factorise(self, alpha: float) -> None:
         """Prepare ``solve`` for this ``alpha``."""
         if self.hessian is None:
@@ -98,13 +103,14 @@ class Preconditioner:
         d = self.hessian.shape[0]
         # The estimate may be singular in directions the sample does not span.
         shift = alpha + 1e-7 * float(np.trace(self.hessian)) / d
-        while True:
+        for _ in range(20):
             shifted = self.hessian.copy()
             shifted.flat[:: d + 1] += shift
             self._factor, failed = lapack.dpotrf(shifted, lower=True)
             if not failed:
                 return
             shift *= 10.0
+        self.hessian = self._factor = None
 
     def solve(self, vector: FloatArray) -> FloatArray:
         """Return ``(H + alpha I)^-1 vector``."""

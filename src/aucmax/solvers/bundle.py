@@ -20,6 +20,8 @@ from aucmax.solvers._base import OnStep, Result, Step, check_finite
 LOOK_AHEAD = 0.1
 # With more tangents than this, those without weight in the model are forgotten.
 MAX_PLANES = 200
+# Moves of weight between tangents per step; short of the optimum the bound still holds.
+MAX_MOVES = 20_000
 # The search stops when it can gain no more than this share of what it has gained.
 SEARCH_TOL = 0.02
 SEARCH_STEPS = 30
@@ -65,7 +67,7 @@ def bundle(
         column = planes @ slope / alpha
         gram = np.block([[gram, column[:-1, None]], [column[None, :]]])
         shares = np.append(shares, 0.0)
-        maximise_over_simplex(gram, heights, shares, 1e-3 * tol * best, 100_000)
+        maximise_over_simplex(gram, heights, shares, 1e-3 * tol * best, MAX_MOVES)
         model_coef = -(shares @ planes) / alpha
         dual = float(heights @ shares) - 0.5 * float(shares @ gram @ shares)
         lower = max(lower, dual)
@@ -78,7 +80,7 @@ def bundle(
             (coef, scores, best),
             (model_coef, model_scores),
         )
-        gap = (best - lower) / max(best, np.finfo(float).tiny)
+        gap = max(0.0, best - lower) / max(best, np.finfo(float).tiny)
         history.append(Step(best, gap, 2.0 * (k + 1)))
         if on_step is not None:
             on_step(history[-1])
@@ -118,6 +120,8 @@ def _search(
         value = terms.value + base + t * ridge_slope + 0.5 * t * t * ridge
         return t, value, dot(terms.grad, step_scores) + ridge_slope + t * ridge
 
+    if not (np.any(step_coef) and np.any(step_scores)):
+        return here
     start = best
     low, high = look(0.0), look(1.0)
     while high[2] < 0.0 and high[0] < 2.0**20:

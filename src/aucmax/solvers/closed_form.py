@@ -77,7 +77,9 @@ def solve_implicit(
     operator = LinearOperator((d, d), matvec=product, dtype=np.float64)
     coef, failed = cg(operator, target, rtol=tol, maxiter=max_iter, callback=record)
     check_finite(0.0, coef)
-    value = terms.value - 0.5 * float(target @ coef)
+    # Not from the recurrence above: near zero, that has cancelled.
+    value = Square().evaluate(design.scores(coef), is_pos, weight).value
+    value += 0.5 * alpha * float(coef @ coef)
     message = f"residual {'above' if failed else 'below'} {tol:g} of that at zero"
     return Result(coef, value, len(history), failed == 0, message, history)
 

@@ -19,9 +19,10 @@ from aucmax.solvers._preconditioner import MAX_STEPS, Preconditioner
 from aucmax.solvers._sampling import spread_sample
 
 # CG stops when its k-th step lowers the quadratic model by less than this share of the
-# mean of all k steps (Nash and Sofer). A test on the residual is fooled by directions
-# that the preconditioner has missed.
-MIN_PROGRESS = 0.1
+# mean of all k steps (Nash and Sofer); a test on the residual is fooled by directions
+# that the preconditioner has missed. With none, or with few rows per feature, progress
+# is slow rather than done: the share is smaller, and the residual must shrink as much.
+MIN_PROGRESS, MIN_PROGRESS_HARD = 0.1, 0.01
 MAX_CG = 250
 # The slope along a direction is "zero" at this fraction of its first value.
 SEARCH_TOL = 0.1
@@ -36,6 +37,8 @@ REUSE_BELOW = 30_000
 # A preconditioner is an estimate: a gap that it puts below this share of the tolerance
 # is below the tolerance.
 SAFETY = 0.3
+# And only near the end: a step that promised this many times the tolerance.
+NEARLY = 30.0
 
 
 def newton_cg(
@@ -148,9 +151,15 @@ class NewtonCG:
             history.append(Step(self._objective(alpha), gap, self.n_passes))
             if on_step is not None:
                 on_step(history[-1])
+            # A small promise is only worth something if it was kept: where pairs stop
+            # being active along the way, there is more to gain than the model knew.
+            drop = (value - history[-1].value) / max(value, np.finfo(float).tiny)
+            kept = drop <= 1.5 * gap
             # CG has just shown how good the preconditioner is here.
-            self.stretch = direction.stretch
-            if gap <= tol or self._is_close_enough(alpha, tol):
+            self.stretch = direction.stretch if kept else np.inf
+            if (kept and gap <= tol) or (
+                gap <= NEARLY * tol and self._is_close_enough(alpha, tol)
+            ):
                 converged = True
                 break
             if direction.n_steps > preconditioner.patience:
@@ -213,8 +222,10 @@ class NewtonCG:
         residual = -grad
         scaled = preconditioner.solve(residual)
         step = scaled
-        norm = float(residual @ scaled)
+        norm = first_norm = float(residual @ scaled)
         n_steps, decrease, stretch = 0, 0.0, 1.0
+        n, d = self.design.shape
+        is_hard = preconditioner.hessian is None or n < 2 * d
         while n_steps < MAX_CG:
             n_steps += 1
             self.design.scores(step, out=step_scores)
@@ -230,14 +241,18 @@ class NewtonCG:
             stretch = max(stretch, length)
             gain = length * norm
             decrease += gain
-            if n_steps * gain <= MIN_PROGRESS * decrease:
-                break
             scaled = preconditioner.solve(residual)
             previous, norm = norm, float(residual @ scaled)
             if norm <= 0.0:
                 break
+            if is_hard:
+                slow = n_steps * gain <= MIN_PROGRESS_HARD * decrease
+                if slow and norm <= MIN_PROGRESS_HARD**2 * first_norm:
+                    break
+            elif n_steps * gain <= MIN_PROGRESS * decrease:
+                break
             step = scaled + (norm / previous) * step
-        if n_steps > MAX_STEPS:
+        if n_steps > MAX_STEPS or not preconditioner.is_lasting or is_hard:
             stretch = np.inf
         return _Direction(coef, scores, n_steps, stretch)
 

@@ -46,8 +46,7 @@ def curvature_scale(
     terms = loss.evaluate(np.zeros(design.shape[0]), is_pos, weight)
     grad = design.adjoint(terms.grad)
     check_finite(terms.value, grad)
-    square = float(grad @ grad)
-    if square == 0.0:
-        return 1.0
     product = design.adjoint(terms.hess_dot(design.scores(grad)))
-    return float(grad @ product) / square
+    square, curvature = float(grad @ grad), float(grad @ product)
+    # Classes with equal means, or features that never change: any scale will do.
+    return curvature / square if square > 0.0 and curvature > 0.0 else 1.0

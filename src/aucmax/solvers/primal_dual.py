@@ -12,7 +12,7 @@ solution shrink by ``sqrt(theta)`` per step.
 import numpy as np
 
 from aucmax._kernels.primal_dual import Rates, primal_dual_steps
-from aucmax._utils.typing import BoolArray, FloatArray, IntArray
+from aucmax._utils.typing import BoolArray, FloatArray, IntArray, to_dense
 from aucmax.design import Design
 from aucmax.losses import Square
 from aucmax.solvers._base import OnStep, Result, Step, check_finite
@@ -69,6 +69,10 @@ def primal_dual(
         value, grad_norm = measure(coef)
         check_finite(value, coef)
         norm = grad_norm / first_norm if first_norm > 0.0 else 0.0
+        # By strong convexity no more than this is left to gain: rounding, where the
+        # features say nothing.
+        if grad_norm**2 <= 2.0 * alpha * np.finfo(float).eps * value:
+            norm = 0.0
         history.append(Step(value, norm, 3.0 * (len(history) + 1)))
         if on_step is not None:
             on_step(history[-1])
@@ -94,8 +98,7 @@ class _CentredRows:
         self.roots = np.sqrt([(n - n_pos) / n, n_pos / n])
 
     def take(self, ids: IntArray) -> FloatArray:
-        rows = self.design.rows(ids)
-        dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
+        dense = to_dense(self.design.rows(ids))
         which = self.is_pos[ids].astype(np.intp)
         centred: FloatArray = (dense - self.means[which]) / self.roots[which, None]
         return centred
@@ -111,7 +114,7 @@ def _rates(alpha: float, n: int, batch_size: int, square: float) -> Rates:
     """Return the steps at which primal and dual distances contract at the same rate."""
     ridge = 0.5 * alpha
     # Rows all equal to their class mean: any scale will do.
-    square = max(square, np.finfo(float).tiny)
+    square = max(square, 1e-12 * ridge)
     rest = n - batch_size
     root = np.sqrt(rest**2 + 4.0 * n * batch_size * square / ridge)
     sigma = ridge * (rest + root) / (4.0 * batch_size * square)
