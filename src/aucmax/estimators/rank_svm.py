@@ -80,8 +80,8 @@ class RankSVM(LinearScorer):
 
     Notes
     -----
-    Extra memory is about a dozen vectors of n floats; X is not copied when it is a
-    float64 or float32 array or CSR. Features should have comparable scales, for example
+    Extra memory is about a dozen vectors of n floats (squared hinge, dense rows); X is
+    not copied when it is a float64 or float32 array or CSR. Features should have comparable scales, for example
     through ``StandardScaler``.
 
     Examples

@@ -36,7 +36,7 @@ SUBSAMPLE_ROWS_PER_FEATURE = 20
 REUSE_BELOW = 30_000
 # A preconditioner is an estimate: a gap that it puts below this share of the tolerance
 # is below the tolerance.
-SAFETY = 0.3
+SAFETY = 0.5
 # And only near the end: a step that promised this many times the tolerance.
 NEARLY = 30.0
 
