@@ -81,8 +81,9 @@ class RankSVM(LinearScorer):
     Notes
     -----
     Extra memory is about a dozen vectors of n floats (squared hinge, dense rows); X is
-    not copied when it is a float64 or float32 array or CSR. Features should have comparable scales, for example
-    through ``StandardScaler``.
+    not copied when it is a float64 or float32 array or CSR. Features should have
+    comparable scales, for example through ``StandardScaler``; the hinge in particular
+    takes very long where one column is a thousand times as wide as the others.
 
     Examples
     --------
