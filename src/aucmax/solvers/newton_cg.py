@@ -83,14 +83,15 @@ class NewtonCG:
         self.weight = weight
         self.loss = loss
         self.n_passes = 0.0
-        # Vectors of scores for a direction, a step of CG, and its curvature.
-        self._work = list(np.empty((3, design.shape[0])))
-        self._memory = np.empty((4, design.shape[0]))
         self.preconditioner: Preconditioner | None = None
         # Longest step CG took in the metric of the preconditioner: by how much that
         # overstates the curvature.
         self.stretch = np.inf
         self.coef = self._subsample_solution(first_alpha) if start is None else start
+        # Vectors of scores for a direction, a step of CG, and its curvature; made when
+        # the sub-sample is gone.
+        self._work = list(np.empty((3, design.shape[0])))
+        self._memory = np.empty((4, design.shape[0]))
         if np.any(self.coef):
             self.scores = design.scores(self.coef)
             self.n_passes += 1
