@@ -46,7 +46,7 @@ class RankSVM(LinearScorer):
         usually alike.
     tol : float, default=1e-4
         Relative accuracy of the objective. The hinge stops when the gap is proved to be
-        below it, the squared hinge after the Newton step that promised less.
+        below it, the squared hinge when Newton's model estimates it to be.
     max_iter : int, default=1000
         Most Newton or bundle steps.
     warm_start : bool, default=False

@@ -55,9 +55,11 @@ def newton_cg(
 ) -> Result:
     """Minimise the loss plus ``alpha / 2 * |coef|^2``.
 
-    Converges from any ``start``: the objective is strictly convex, and every step
-    minimises it along a direction of descent. Stops after the step whose Newton
-    decrement promised to lower the objective by less than ``tol`` of it.
+    Converges from any ``start`` at which the objective is finite: it is strictly
+    convex, and every step minimises it along a direction of descent. Stops after a step
+    that promised less than ``tol`` of the objective and gained about that, or where a
+    preconditioner that has just proved good puts what is left well below ``tol``. Both
+    are estimates, not certificates.
 
     Cost: two passes over the rows per CG step, one sort per point of a line search.
     """
