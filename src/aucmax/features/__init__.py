@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Feature maps: transformers that turn kernels into inner products."""
