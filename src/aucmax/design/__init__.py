@@ -3,5 +3,6 @@
 
 from aucmax.design._base import Design
 from aucmax.design.local import LocalDesign
+from aucmax.design.mapped import MappedDesign
 
-__all__ = ["Design", "LocalDesign"]
+__all__ = ["Design", "LocalDesign", "MappedDesign"]

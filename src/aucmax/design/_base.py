@@ -30,6 +30,9 @@ class Design(Protocol):
         """Return ``(X - offset).T @ vector`` of shape (n_features,) in float64."""
         ...
 
-    def rows(self, index: IntArray) -> Matrix:
-        """Return the given rows of ``X - offset`` in memory: a new ndarray or CSR."""
+    def rows(self, index: IntArray, columns: IntArray | None = None) -> Matrix:
+        """Return the given rows of ``X - offset`` in memory: a new ndarray or CSR.
+
+        Only the given columns of them, where a solver asks for some.
+        """
         ...

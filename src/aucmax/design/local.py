@@ -78,11 +78,14 @@ class LocalDesign:
             total -= self.offset * vector.sum()
         return total
 
-    def rows(self, index: IntArray) -> Matrix:
+    def rows(self, index: IntArray, columns: IntArray | None = None) -> Matrix:
         """Return the given rows of ``X - offset``."""
-        rows = self.X[index]
+        if columns is None:
+            rows, offset = self.X[index], self.offset
+        else:
+            rows, offset = self.X[index][:, columns], self.offset[columns]
         if isinstance(rows, np.ndarray):
-            rows -= self.offset
+            rows -= offset
         return rows
 
     @property

@@ -26,6 +26,7 @@ class AUCScorer(ClassifierMixin, BaseEstimator):
     """Binary classifier whose ``score`` is the AUC."""
 
     classes_: NDArray[Any]
+    verbose: int
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of each row.
@@ -97,6 +98,19 @@ class AUCScorer(ClassifierMixin, BaseEstimator):
                 stacklevel=5,
             )
 
+    def _on_step(self) -> OnStep | None:
+        if not self.verbose:
+            return None
+        name = type(self).__name__
+
+        def show(step: Step) -> None:
+            report(
+                f"[{name}] objective {step.value:.6g}  relative gap {step.gap:.1e}  "
+                f"passes {step.n_passes:.0f}"
+            )
+
+        return show
+
 
 class LinearScorer(AUCScorer):
     """Scores are ``X @ coef_ + intercept_``."""
@@ -104,7 +118,6 @@ class LinearScorer(AUCScorer):
     coef_: NDArray[Any]
     intercept_: NDArray[Any]
     n_iter_: int
-    verbose: int
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Return the score of each row; positive means ``classes_[1]``.
@@ -153,16 +166,3 @@ class LinearScorer(AUCScorer):
             )
         start: FloatArray = previous[0].astype(np.float64)
         return start
-
-    def _on_step(self) -> OnStep | None:
-        if not self.verbose:
-            return None
-        name = type(self).__name__
-
-        def show(step: Step) -> None:
-            report(
-                f"[{name}] objective {step.value:.6g}  relative gap {step.gap:.1e}  "
-                f"passes {step.n_passes:.0f}"
-            )
-
-        return show

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aucmax._kernels.products import dot
 from aucmax._utils.typing import BoolArray, FloatArray
 from aucmax.design import Design, LocalDesign
 from aucmax.losses import PairLoss
-from aucmax.solvers._base import OnStep, Result, Step, check_finite
+from aucmax.solvers._base import OnStep, Result, Step
+from aucmax.solvers._descent import Descent
 from aucmax.solvers._preconditioner import MAX_STEPS, Preconditioner
 from aucmax.solvers._sampling import spread_sample
 
@@ -26,7 +26,6 @@ MIN_PROGRESS, MIN_PROGRESS_HARD = 0.1, 0.01
 MAX_CG = 250
 # The slope along a direction is "zero" at this fraction of its first value.
 SEARCH_TOL = 0.1
-MAX_SEARCH = 60
 # Fewer rows than this are solved at once rather than from a sub-sample's solution, as
 # are problems whose sub-sample would have fewer rows per feature than this.
 SUBSAMPLE_ABOVE = 5000
@@ -67,7 +66,7 @@ def newton_cg(
     return solver.minimise(alpha, tol=tol, max_iter=max_iter, on_step=on_step)
 
 
-class NewtonCG:
+class NewtonCG(Descent):
     """The state of the solver, kept between the alphas of a path."""
 
     def __init__(
@@ -80,27 +79,12 @@ class NewtonCG:
         first_alpha: float,
         start: FloatArray | None = None,
     ) -> None:
-        self.design = design
-        self.is_pos = is_pos
-        self.weight = weight
-        self.loss = loss
-        self.n_passes = 0.0
+        super().__init__(design, is_pos, weight, loss=loss)
         self.preconditioner: Preconditioner | None = None
         # Longest step CG took in the metric of the preconditioner: by how much that
         # overstates the curvature.
         self.stretch = np.inf
-        self.coef = self._subsample_solution(first_alpha) if start is None else start
-        # Vectors of scores for a direction, a step of CG, and its curvature; made when
-        # the sub-sample is gone.
-        self._work = list(np.empty((3, design.shape[0])))
-        self._memory = np.empty((4, design.shape[0]))
-        if np.any(self.coef):
-            self.scores = design.scores(self.coef)
-            self.n_passes += 1
-        else:
-            self.scores = np.zeros(design.shape[0])
-        self._evaluate(self.scores)
-        self._update_gradient()
+        self.place(self._subsample_solution(first_alpha) if start is None else start)
 
     def _subsample_solution(self, alpha: float) -> FloatArray:
         """Return the solution of the same problem on a spread of the rows.
@@ -141,17 +125,23 @@ class NewtonCG:
         preconditioner.factorise(alpha)
         converged = self._is_close_enough(alpha, tol)
         for _ in range(0 if converged else max_iter):
-            value = self._objective(alpha)
+            value = self.objective(alpha)
             grad = self.loss_grad + alpha * self.coef
             if not np.any(grad):
                 converged = True
                 break
             direction = self._newton_direction(grad, alpha, preconditioner)
             decrement = -float(grad @ direction.coef)
-            self._search(direction, alpha, slope=-decrement)
+            self._search(
+                direction.coef,
+                direction.scores,
+                alpha=alpha,
+                slope=-decrement,
+                tol=SEARCH_TOL,
+            )
             # Half the decrement is what the quadratic model says is left to gain.
             gap = 0.5 * decrement / max(value, np.finfo(float).tiny)
-            history.append(Step(self._objective(alpha), gap, self.n_passes))
+            history.append(Step(self.objective(alpha), gap, self.n_passes))
             if on_step is not None:
                 on_step(history[-1])
             # A small promise is only worth something if it was kept: where pairs stop
@@ -168,7 +158,7 @@ class NewtonCG:
             if direction.n_steps > preconditioner.patience:
                 preconditioner = self._new_preconditioner()
                 preconditioner.factorise(alpha)
-        value = self._objective(alpha)
+        value = self.objective(alpha)
         message = (
             f"relative Newton decrement below {tol:g}"
             if converged
@@ -177,20 +167,6 @@ class NewtonCG:
         return Result(
             self.coef.copy(), value, len(history), converged, message, history
         )
-
-    def _objective(self, alpha: float) -> float:
-        return self.terms.value + 0.5 * alpha * float(self.coef @ self.coef)
-
-    def _evaluate(self, scores: FloatArray) -> None:
-        self.terms = self.loss.evaluate(
-            scores, self.is_pos, self.weight, memory=self._memory
-        )
-
-    def _update_gradient(self) -> None:
-        # Without the ridge, so that another alpha costs no product.
-        self.loss_grad = self.design.adjoint(self.terms.grad)
-        self.n_passes += 1
-        check_finite(self.terms.value, self.loss_grad)
 
     def _new_preconditioner(self) -> Preconditioner:
         self.preconditioner = Preconditioner.build(
@@ -213,7 +189,7 @@ class NewtonCG:
             return False
         grad = self.loss_grad + alpha * self.coef
         gap = 0.5 * self.stretch * float(grad @ self.preconditioner.solve(grad))
-        return gap <= SAFETY * tol * self._objective(alpha)
+        return gap <= SAFETY * tol * self.objective(alpha)
 
     def _newton_direction(
         self, grad: FloatArray, alpha: float, preconditioner: Preconditioner
@@ -258,37 +234,6 @@ class NewtonCG:
         if n_steps > MAX_STEPS or not preconditioner.is_lasting or is_hard:
             stretch = np.inf
         return _Direction(coef, scores, n_steps, stretch)
-
-    def _search(self, direction: "_Direction", alpha: float, slope: float) -> None:
-        """Move to where the slope along ``direction`` vanishes.
-
-        The slope is increasing and, for the squared hinge, piecewise linear: Newton's
-        method inside a bracket. No product with the rows is needed.
-        """
-        ridge_slope = alpha * float(self.coef @ direction.coef)
-        ridge_curvature = alpha * float(direction.coef @ direction.coef)
-        trial, curved = self._work[1:]
-        low, high, t = 0.0, np.inf, 1.0
-        for k in range(MAX_SEARCH):
-            np.multiply(direction.scores, t, out=trial)
-            trial += self.scores
-            self._evaluate(trial)
-            slope_t = dot(self.terms.grad, direction.scores)
-            slope_t += ridge_slope + t * ridge_curvature
-            if abs(slope_t) <= SEARCH_TOL * abs(slope) or k == MAX_SEARCH - 1:
-                break
-            if slope_t < 0.0:
-                low = t
-            else:  # also when the loss overflowed and the slope is not a number
-                high = t
-            self.terms.hess_dot(direction.scores, out=curved)
-            curvature = dot(direction.scores, curved) + ridge_curvature
-            t = t - slope_t / curvature if curvature > 0.0 else np.nan
-            if not low < t < high:
-                t = 0.5 * (low + high) if high < np.inf else 4.0 * low
-        self.coef = self.coef + t * direction.coef
-        self.scores, self._work[1] = trial, self.scores
-        self._update_gradient()
 
 
 class _Direction(NamedTuple):

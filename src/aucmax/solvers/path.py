@@ -10,6 +10,7 @@ from aucmax.design import Design
 from aucmax.losses import PairLoss
 from aucmax.solvers._base import Result, check_finite
 from aucmax.solvers.newton_cg import NewtonCG
+from aucmax.solvers.nonlinear_cg import NonlinearCG
 
 
 def regularisation_path(
@@ -20,7 +21,8 @@ def regularisation_path(
     loss: PairLoss,
     alphas: Sequence[float],
     tol: float = 1e-4,
-    max_iter: int = 100,
+    max_iter: int = 1000,
+    solver: type[NewtonCG] | type[NonlinearCG] = NewtonCG,
 ) -> Iterator[tuple[Result, FloatArray]]:
     """Yield the result for each alpha and the scores of all rows, in order.
 
@@ -29,10 +31,10 @@ def regularisation_path(
     sort, gradient and preconditioner carry over. The scores include rows of weight
     zero, so a fold left out by its weights is scored for free.
     """
-    solver = NewtonCG(design, is_pos, weight, loss=loss, first_alpha=alphas[0])
+    state = solver(design, is_pos, weight, loss=loss, first_alpha=alphas[0])
     for alpha in alphas:
-        result = solver.minimise(alpha, tol=tol, max_iter=max_iter)
-        yield result, solver.scores.copy()
+        result = state.minimise(alpha, tol=tol, max_iter=max_iter)
+        yield result, state.scores.copy()
 
 
 def curvature_scale(

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rows seen through a feature map, computed block by block, kept while they fit."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from threadpoolctl import ThreadpoolController
+
+from aucmax._kernels.products import add_weighted_rows_precisely, row_scores
+from aucmax._utils.typing import FloatArray, IntArray, Matrix
+from aucmax._utils.validation import n_threads
+
+# Rows mapped at a time: their values stay in the second-level cache.
+BLOCK_ROWS = 512
+# Rows are dealt to threads in so many parts, each with partial sums of its own.
+MAX_PARTS = 32
+# A mixing matrix that shortens rows to less than this share is applied to the rows
+# once; otherwise to the coefficients at every product, which saves its large product.
+SHORT = 0.5
+
+
+class MappedDesign:
+    """``row_map(X) @ mixing``, as if it were a matrix in memory.
+
+    Cached rows cost one read per product; the rest is mapped again at every product.
+    The results are the same, to rounding, for every budget.
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n_samples, n_features)
+        Validated rows.
+    row_map : callable
+        Takes some rows of X in ``dtype``, returns a dense array of ``dtype`` with
+        ``n_columns`` columns.
+    n_columns : int
+        Values per mapped row.
+    mixing : ndarray of shape (n_columns, rank), default=None
+        Multiplies the mapped rows from the right, in float64; None is the identity.
+    dtype : {"float32", "float64"}
+        Precision of mapped rows. Sums over them are in float64 anyway.
+    memory_budget : int
+        Bytes that cached rows may take.
+    """
+
+    def __init__(
+        self,
+        X: Matrix,
+        row_map: Callable[[Matrix], NDArray[Any]],
+        n_columns: int,
+        mixing: FloatArray | None = None,
+        *,
+        dtype: DTypeLike,
+        memory_budget: int,
+    ) -> None:
+        self.X = X
+        self.dtype = np.dtype(dtype)
+        self._row_map = row_map
+        rank = n_columns if mixing is None else mixing.shape[1]
+        self.shape: tuple[int, int] = (X.shape[0], rank)
+        self._mixing = mixing
+        self._rounded = None if mixing is None else mixing.astype(self.dtype)
+        self._is_mixed_first = mixing is not None and rank <= SHORT * n_columns
+        self._width = rank if self._is_mixed_first else n_columns
+        self._blas = ThreadpoolController()
+        self._parts = _cut(X.shape[0], MAX_PARTS)
+        threads = min(n_threads(), len(self._parts))
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self.cache = self._fill_cache(memory_budget)
+
+    @property
+    def is_cached(self) -> bool:
+        """Whether all mapped rows are in memory."""
+        return bool(self.cache.shape[0] == self.shape[0])
+
+    def scores(self, coef: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """Return the mapped rows times ``coef``."""
+        result = np.empty(self.shape[0]) if out is None else out
+        inner = coef
+        if self._mixing is not None and not self._is_mixed_first:
+            inner = self._mixing @ coef
+
+        def run(part: int) -> None:
+            for rows in self._blocks(part):
+                row_scores(self._mapped(rows), inner, result[rows])
+
+        self._for_each_part(run)
+        return result
+
+    def adjoint(self, vector: FloatArray) -> FloatArray:
+        """Return the transpose of the mapped rows times ``vector``."""
+        sums = np.zeros((len(self._parts), self._width))
+
+        def run(part: int) -> None:
+            for rows in self._blocks(part):
+                add_weighted_rows_precisely(
+                    self._mapped(rows), vector[rows], sums[part]
+                )
+
+        self._for_each_part(run)
+        total: FloatArray = sums.sum(axis=0)
+        if self._mixing is not None and not self._is_mixed_first:
+            total = total @ self._mixing
+        return total
+
+    def rows(self, index: IntArray, columns: IntArray | None = None) -> NDArray[Any]:
+        """Return the given mapped rows, and only some of their columns if given."""
+        index = np.asarray(index)
+        if self.is_cached:
+            mapped = self.cache[index]
+        else:
+            mapped = np.empty((len(index), self._width), dtype=self.dtype)
+            for low in range(0, len(index), BLOCK_ROWS):
+                some = slice(low, low + BLOCK_ROWS)
+                mapped[some] = self._map_anew(self.X[index[some]])
+        if self._rounded is None or self._is_mixed_first:
+            return mapped if columns is None else mapped[:, columns]
+        rounded = self._rounded if columns is None else self._rounded[:, columns]
+        return np.asarray(mapped @ rounded)
+
+    def _fill_cache(self, memory_budget: int) -> NDArray[Any]:
+        n_bytes = self._width * self.dtype.itemsize
+        # Whole blocks, so that every row is mapped in the same company either way.
+        n_cached = memory_budget // (n_bytes * BLOCK_ROWS) * BLOCK_ROWS
+        cache = np.empty((min(n_cached, self.shape[0]), self._width), dtype=self.dtype)
+        self.cache = cache[:0]
+
+        def run(part: int) -> None:
+            for rows in self._blocks(part):
+                if rows.stop <= cache.shape[0]:
+                    cache[rows] = self._map_anew(self.X[rows])
+
+        self._for_each_part(run)
+        return cache
+
+    def _mapped(self, rows: slice) -> NDArray[Any]:
+        if rows.stop <= self.cache.shape[0]:
+            return self.cache[rows]
+        return self._map_anew(self.X[rows])
+
+    def _map_anew(self, rows: Matrix) -> NDArray[Any]:
+        mapped = self._row_map(rows.astype(self.dtype, copy=False))
+        if self._rounded is not None and self._is_mixed_first:
+            mapped = mapped @ self._rounded
+        return mapped
+
+    def _blocks(self, part: int) -> list[slice]:
+        """Blocks of one part; the cache ends at the end of a block."""
+        low, high = self._parts[part]
+        cuts = [*range(low, high, BLOCK_ROWS), high]
+        return [slice(start, stop) for start, stop in pairwise(cuts)]
+
+    def _for_each_part(self, run: Callable[[int], None]) -> None:
+        if self._pool is None:
+            for part in range(len(self._parts)):
+                run(part)
+        else:
+            # One thread of BLAS in each of ours.
+            with self._blas.limit(limits=1):
+                list(self._pool.map(run, range(len(self._parts))))
+
+
+def _cut(n: int, max_parts: int) -> list[tuple[int, int]]:
+    """Cut the rows into parts of whole blocks; depends on nothing but n."""
+    n_blocks = -(-n // BLOCK_ROWS)
+    count = min(n_blocks, max_parts)
+    cuts = np.linspace(0, n_blocks, count + 1).astype(int) * BLOCK_ROWS
+    return [(int(low), min(int(high), n)) for low, high in pairwise(cuts)]

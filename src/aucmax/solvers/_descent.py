@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A point that moves: its scores, loss and gradient, and the search along a line.
+
+A new point costs one sort; everything along a direction happens in score space, without
+touching the rows.
+"""
+
+import numpy as np
+
+from aucmax._kernels.products import dot
+from aucmax._utils.typing import BoolArray, FloatArray
+from aucmax.design import Design
+from aucmax.losses import PairLoss
+from aucmax.solvers._base import check_finite
+
+MAX_SEARCH = 60
+
+
+class Descent:
+    """The state that solvers of ``loss(scores(coef)) + alpha / 2 * |coef|^2`` share."""
+
+    def __init__(
+        self,
+        design: Design,
+        is_pos: BoolArray,
+        weight: FloatArray,
+        *,
+        loss: PairLoss,
+    ) -> None:
+        self.design = design
+        self.is_pos = is_pos
+        self.weight = weight
+        self.loss = loss
+        self.n_passes = 0.0
+
+    def place(self, coef: FloatArray) -> None:
+        """Stand at ``coef``."""
+        n = self.design.shape[0]
+        # Vectors of scores for a direction and along it; the rest of _work is for CG.
+        self._work = list(np.empty((3, n)))
+        self._memory = np.empty((4, n))
+        self.coef = coef
+        if np.any(coef):
+            self.scores = self.design.scores(coef)
+            self.n_passes += 1
+        else:
+            self.scores = np.zeros(n)
+        self._evaluate(self.scores)
+        self._update_gradient()
+
+    def objective(self, alpha: float) -> float:
+        """Return the loss plus the penalty where the point stands."""
+        return self.terms.value + 0.5 * alpha * float(self.coef @ self.coef)
+
+    def _evaluate(self, scores: FloatArray) -> None:
+        self.terms = self.loss.evaluate(
+            scores, self.is_pos, self.weight, memory=self._memory
+        )
+
+    def _update_gradient(self) -> None:
+        # Without the ridge, so that another alpha costs no product.
+        self.loss_grad = self.design.adjoint(self.terms.grad)
+        self.n_passes += 1
+        check_finite(self.terms.value, self.loss_grad)
+
+    def _search(
+        self,
+        direction: FloatArray,
+        direction_scores: FloatArray,
+        *,
+        alpha: float,
+        slope: float,
+        tol: float,
+    ) -> float:
+        """Move to where the slope is ``tol`` of what it is here; return the length.
+
+        The slope is increasing and, for the squared hinge, piecewise linear: Newton's
+        method inside a bracket. No product with the rows is needed.
+        """
+        ridge_slope = alpha * float(self.coef @ direction)
+        ridge_curvature = alpha * float(direction @ direction)
+        trial, curved = self._work[1:]
+        low, high, t = 0.0, np.inf, 1.0
+        for k in range(MAX_SEARCH):
+            np.multiply(direction_scores, t, out=trial)
+            trial += self.scores
+            self._evaluate(trial)
+            slope_t = dot(self.terms.grad, direction_scores)
+            slope_t += ridge_slope + t * ridge_curvature
+            if abs(slope_t) <= tol * abs(slope) or k == MAX_SEARCH - 1:
+                break
+            if slope_t < 0.0:
+                low = t
+            else:  # also when the loss overflowed and the slope is not a number
+                high = t
+            self.terms.hess_dot(direction_scores, out=curved)
+            curvature = dot(direction_scores, curved) + ridge_curvature
+            t = t - slope_t / curvature if curvature > 0.0 else np.nan
+            if not low < t < high:
+                t = 0.5 * (low + high) if high < np.inf else 4.0 * low
+        self.coef = self.coef + t * direction
+        self.scores, self._work[1] = trial, self.scores
+        self._update_gradient()
+        return t

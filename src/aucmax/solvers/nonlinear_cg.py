@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Non-linear conjugate gradients with an exact search along each direction.
+
+For wide rows, where a sort costs a few percent of a product with the rows. Truncated
+Newton keeps its active pairs frozen for the many products of one linear solve; here
+every product ends with a sort, a search, and a gradient that knows the true active
+pairs. It needs about half as many products as truncated Newton with an equally good
+preconditioner, and a fifth of what it needs without.
+"""
+
+import numpy as np
+
+from aucmax._utils.typing import BoolArray, FloatArray
+from aucmax.design import Design, LocalDesign
+from aucmax.losses import PairLoss, Terms
+from aucmax.solvers._base import OnStep, Result, Step
+from aucmax.solvers._curvature_block import (
+    FIRST_ROWS_PER_COLUMN,
+    ROWS_PER_COLUMN,
+    CurvatureBlock,
+    Draw,
+)
+from aucmax.solvers._descent import Descent
+from aucmax.solvers._sampling import spread_sample
+
+# The slope along a direction is "zero" at this fraction of its first value.
+SEARCH_TOL = 1e-2
+# Look at the preconditioner after so many steps, or this share of its cost in products.
+LOOK_AFTER, LOOK_AFTER_COST = 4, 0.5
+# A new one when this share of the curvature sits on other rows: weak directions hang on
+# few pairs, so a small change of the active pairs is a large change there.
+MAX_DRIFT = 0.01
+# What a block may cost, in products: at least this, or this share of the steps so far.
+MIN_BUDGET, BUDGET_PER_STEP = 4.0, 0.5
+# A small alpha is reached by tenths from this share of the Hessian's trace: far from
+# the solution, the few columns that matter at a large alpha do most of the work.
+FIRST_ALPHA, ALPHA_STEP = 3e-4, 10.0
+# On to the next alpha when a step promises less than this share of the objective.
+LOOSE = 0.2
+# The sub-sample that gives the start: this share of the rows, and no more than so many.
+SUBSAMPLE_SHARE, SUBSAMPLE_ROWS, SUBSAMPLE_TOL = 1 / 8, 4000, 0.03
+SUBSAMPLE_ABOVE = 5000
+
+
+def nonlinear_cg(
+    design: Design,
+    is_pos: BoolArray,
+    weight: FloatArray,
+    *,
+    loss: PairLoss,
+    alpha: float,
+    start: FloatArray | None = None,
+    tol: float = 1e-4,
+    max_iter: int = 1000,
+    on_step: OnStep | None = None,
+) -> Result:
+    """Minimise the loss plus ``alpha / 2 * |coef|^2``.
+
+    Converges from any ``start`` at which the objective is finite: it is strictly
+    convex, and every step minimises it along a direction of descent. Stops where a step
+    promises less than ``tol`` of the objective, an estimate of twice the gap.
+
+    Cost: two passes over the rows per step.
+    """
+    solver = NonlinearCG(
+        design, is_pos, weight, loss=loss, start=start, first_alpha=alpha
+    )
+    return solver.minimise(alpha, tol=tol, max_iter=max_iter, on_step=on_step)
+
+
+class NonlinearCG(Descent):
+    """The state of the solver, kept between the alphas of a path."""
+
+    def __init__(
+        self,
+        design: Design,
+        is_pos: BoolArray,
+        weight: FloatArray,
+        *,
+        loss: PairLoss,
+        first_alpha: float,
+        start: FloatArray | None = None,
+    ) -> None:
+        super().__init__(design, is_pos, weight, loss=loss)
+        self.n_steps = 0
+        self.rows_per_column = ROWS_PER_COLUMN
+        # Steps since the block was made, and the length of the last in its metric.
+        self.age, self.stretch = 0, 1.0
+        self.is_cold = start is None
+        self.place(self._subsample_solution(first_alpha) if start is None else start)
+
+    def _subsample_solution(self, alpha: float) -> FloatArray:
+        """Return a rough solution, at no small alpha, on a spread of the rows."""
+        n, d = self.design.shape
+        if n < SUBSAMPLE_ABOVE:
+            return np.zeros(d)
+        size = min(int(SUBSAMPLE_SHARE * n), SUBSAMPLE_ROWS)
+        index = spread_sample(self.is_pos, self.weight, size)
+        solver = NonlinearCG(
+            LocalDesign(self.design.rows(index)),
+            self.is_pos[index],
+            self.weight[index],
+            loss=self.loss,
+            first_alpha=alpha,
+        )
+        alpha = max(alpha, solver.first_alpha())
+        result = solver.minimise(alpha, tol=SUBSAMPLE_TOL, max_iter=50)
+        self.n_passes += solver.n_passes * len(index) / n
+        return result.coef
+
+    def first_alpha(self) -> float:
+        """Return a penalty at which few columns matter."""
+        if not np.any(self.terms.grad):
+            return 0.0
+        draw = Draw(*self._here())
+        return FIRST_ALPHA * float(draw.diagonal().sum())
+
+    def minimise(
+        self,
+        alpha: float,
+        *,
+        tol: float,
+        max_iter: int,
+        on_step: OnStep | None = None,
+    ) -> Result:
+        """Minimise at ``alpha`` from where the solver stands."""
+        history: list[Step] = []
+        final, converged = alpha, False
+        if self.is_cold:
+            alpha = max(final, self.first_alpha())
+        self.is_cold = False
+        block = self._renewed_block(alpha)
+        direction = previous = None
+        while True:
+            value = self.objective(alpha)
+            grad = self.loss_grad + alpha * self.coef
+            if not np.any(grad) and alpha == final:
+                converged = True
+                break
+            if self._is_stale(block):
+                block, direction = self._renewed_block(alpha), None
+            scaled = block.solve(grad)
+            if direction is None or previous is None:
+                direction = -scaled
+            else:
+                # Polak and Ribiere, but never back.
+                momentum = float(scaled @ (grad - previous[0]))
+                momentum /= float(previous[0] @ previous[1])
+                direction = max(0.0, momentum) * direction - scaled
+                if float(grad @ direction) >= 0.0:
+                    direction = -scaled
+            promise = -float(grad @ direction)
+            if alpha > final and promise <= LOOSE * value:
+                alpha = _next_alpha(alpha, final)
+                block, direction = self._renewed_block(alpha), None
+                continue
+            # A step longer than promised: curvature has gone, and more is left.
+            gap = promise * max(1.0, self.stretch) / max(value, np.finfo(float).tiny)
+            if alpha == final and gap <= tol:
+                converged = True
+                break
+            if len(history) >= max_iter:
+                break
+            direction_scores = self.design.scores(direction, out=self._work[0])
+            self.n_passes += 1
+            self.stretch = self._search(
+                direction, direction_scores, alpha=alpha, slope=-promise, tol=SEARCH_TOL
+            )
+            previous = grad, scaled
+            self.age += 1
+            self.n_steps += 1
+            history.append(Step(self.objective(final), gap, self.n_passes))
+            if on_step is not None:
+                on_step(history[-1])
+        message = (
+            f"a step promised less than {tol:g} of the objective"
+            if converged
+            else f"a step still promised {gap:.1e} of the objective after {max_iter}"
+        )
+        value = self.objective(final)
+        return Result(
+            self.coef.copy(), value, len(history), converged, message, history
+        )
+
+    def _is_stale(self, block: CurvatureBlock) -> bool:
+        """Say whether a new block would pay."""
+        if block.is_small:
+            return self.age > 0
+        wait = max(LOOK_AFTER, LOOK_AFTER_COST * block.cost)
+        if self.age < wait:
+            return False
+        if block.drift(self.terms) > MAX_DRIFT or block.is_cut:
+            return True
+        if not block.is_complete and self.age >= 2 * wait:
+            self.rows_per_column *= 2.0
+            return True
+        return False
+
+    def _renewed_block(self, alpha: float) -> CurvatureBlock:
+        is_first = self.n_steps == 0 and not np.any(self.coef)
+        self.age, self.stretch = 0, 1.0
+        return CurvatureBlock(
+            *self._here(),
+            alpha=alpha,
+            rows_per_column=(
+                FIRST_ROWS_PER_COLUMN if is_first else self.rows_per_column
+            ),
+            budget=max(MIN_BUDGET, BUDGET_PER_STEP * self.n_steps),
+        )
+
+    def _here(
+        self,
+    ) -> tuple[Design, PairLoss, FloatArray, Terms, BoolArray, FloatArray]:
+        return (
+            self.design,
+            self.loss,
+            self.scores,
+            self.terms,
+            self.is_pos,
+            self.weight,
+        )
+
+
+def _next_alpha(alpha: float, final: float) -> float:
+    """Return a tenth, or ``final`` where that is nearer to it than to ``alpha``."""
+    lower = max(final, alpha / ALPHA_STEP)
+    return final if lower < final * ALPHA_STEP**0.5 else lower
