@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernel functions between rows, a block at a time."""
+"""Kernel functions between rows, with their parameters."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
+from numpy.typing import DTypeLike, NDArray
 
-from aucmax._utils.typing import FloatArray, Matrix, is_sparse
+from aucmax._utils.typing import FloatArray, Matrix, is_sparse, to_dense
+from aucmax.features._prepared import PreparedKernel
+from aucmax.features._spread import mean_absolute_distance, mean_square_distance
 
-# Rows whose spread sets the width of the kernel: as many as khalid2018 trains on.
-MAX_ROWS = 80_000
+__all__ = ["Kernel", "PreparedKernel", "mean_square_distance", "scale_mean_gamma"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,15 @@ class Kernel:
         Inverse width; a callable ignores it.
     degree, coef0 : float
         Of the polynomial.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from aucmax.features.kernels import Kernel
+    >>> X = np.array([[0.0, 0.0], [1.0, 0.0]])
+    >>> Kernel("rbf", gamma=2.0)(X, X).round(3)
+    array([[1.   , 0.135],
+           [0.135, 1.   ]])
     """
 
     name: str | Callable[..., Any]
@@ -39,36 +48,37 @@ class Kernel:
         """Return the kernel between all rows of ``X`` and of ``Y``, dense.
 
         In float32 when both are, else in float64. ``X`` may be CSR; ``Y`` is dense.
+        Equal rows have an rbf or laplacian kernel of exactly one.
         """
-        if callable(self.name):
-            values = self.name(X, Y)
-        elif self.name == "rbf":
-            values = rbf_kernel(X, Y, gamma=self.gamma)
-        elif self.name == "laplacian":
-            values = laplacian_kernel(X, Y, gamma=self.gamma)
-        else:
-            values = polynomial_kernel(
-                X, Y, degree=self.degree, gamma=self.gamma, coef0=self.coef0
-            )
-        return np.asarray(values)
+        return self.prepare(Y, like=X)(X)
+
+    def prepare(
+        self, Y: Matrix, *, like: Matrix, dtype: DTypeLike | None = None
+    ) -> PreparedKernel:
+        """Return the kernel against ``Y`` as a function of blocks of rows.
+
+        Norms and copies of ``Y`` are then made once. The rows to come are dense or CSR
+        as ``like`` is; the values are of ``dtype``, by default float32 when both
+        ``like`` and ``Y`` are.
+        """
+        precision = np.result_type(like.dtype, Y.dtype) if dtype is None else dtype
+        return PreparedKernel(
+            self, to_dense(Y), dtype=np.dtype(precision), sparse=is_sparse(like)
+        )
 
 
-def mean_square_distance(X: Matrix, weight: FloatArray | None = None) -> float:
-    """Return the mean squared distance of the rows to their mean (khalid2018's b).
+def scale_mean_gamma(
+    name: str | Callable[..., Any], X: Matrix, weight: FloatArray | None = None
+) -> float:
+    """Return the inverse width that ``gamma="scale-mean"`` stands for.
 
-    Of at most 80,000 rows, evenly spread. One where the rows are all equal.
+    One over the mean distance of the rows to their mean: squared for "rbf" and
+    "polynomial", in the L1 norm for "laplacian". One for a callable.
     """
-    n = X.shape[0]
-    step = max(1, -(-n // MAX_ROWS))
-    rows = X[::step]
-    mass = np.ones(rows.shape[0]) if weight is None else weight[::step]
-    total = float(mass.sum()) or 1.0
-    if is_sparse(rows):
-        squares = rows.multiply(rows).sum(axis=1)
-        mean = np.asarray(rows.T @ mass).ravel() / total
-        spread = float(mass @ np.asarray(squares).ravel()) / total - float(mean @ mean)
-    else:
-        mean = (mass @ rows) / total
-        centred = rows - mean
-        spread = float(mass @ np.einsum("ij,ij->i", centred, centred)) / total
-    return spread if spread > 0.0 else 1.0
+    if callable(name):
+        return 1.0
+    spread = mean_absolute_distance if name == "laplacian" else mean_square_distance
+    gamma = max(1.0 / spread(X, weight), float(np.finfo(np.float64).tiny))
+    # Nine digits: a row given twice and one of weight two, whose sums round apart, have
+    # the same kernel to the last bit, and so the same eigenvectors.
+    return float(f"{gamma:.9g}")
