@@ -16,9 +16,13 @@ def make(rng, *, rank, dtype="float64", memory_budget=2**40, container=np.asarra
     X = rng.normal(size=(N, D))
     landmarks = rng.normal(size=(V, D))
 
-    def row_map(rows):
+    def row_map(rows, out=None):
         dense = rows.toarray() if sparse.issparse(rows) else rows
-        return np.cos(dense @ landmarks.T.astype(dense.dtype))
+        values = np.cos(dense @ landmarks.T).astype(dtype)
+        if out is None:
+            return values
+        out[...] = values
+        return out
 
     mixing = None if rank is None else rng.normal(size=(V, rank))
     mapped = np.cos(X @ landmarks.T)

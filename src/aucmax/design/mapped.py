@@ -4,7 +4,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -23,6 +23,14 @@ MAX_PARTS = 32
 SHORT = 0.5
 
 
+class RowMap(Protocol):
+    """A function of rows, one row of values for each."""
+
+    def __call__(self, rows: Matrix, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Return the values of some rows, dense, in ``out`` where given."""
+        ...
+
+
 class MappedDesign:
     """``row_map(X) @ mixing``, as if it were a matrix in memory.
 
@@ -33,9 +41,8 @@ class MappedDesign:
     ----------
     X : ndarray or CSR of shape (n_samples, n_features)
         Validated rows.
-    row_map : callable
-        Takes some rows of X in ``dtype``, returns a dense array of ``dtype`` with
-        ``n_columns`` columns.
+    row_map : RowMap
+        The map, whose values are of ``dtype``.
     n_columns : int
         Values per mapped row.
     mixing : ndarray of shape (n_columns, rank), default=None
@@ -49,7 +56,7 @@ class MappedDesign:
     def __init__(
         self,
         X: Matrix,
-        row_map: Callable[[Matrix], NDArray[Any]],
+        row_map: RowMap,
         n_columns: int,
         mixing: FloatArray | None = None,
         *,
@@ -115,7 +122,7 @@ class MappedDesign:
             mapped = np.empty((len(index), self._width), dtype=self.dtype)
             for low in range(0, len(index), BLOCK_ROWS):
                 some = slice(low, low + BLOCK_ROWS)
-                mapped[some] = self._map_anew(self.X[index[some]])
+                self._map_anew(self.X[index[some]], out=mapped[some])
         if self._rounded is None or self._is_mixed_first:
             return mapped if columns is None else mapped[:, columns]
         rounded = self._rounded if columns is None else self._rounded[:, columns]
@@ -131,7 +138,7 @@ class MappedDesign:
         def run(part: int) -> None:
             for rows in self._blocks(part):
                 if rows.stop <= cache.shape[0]:
-                    cache[rows] = self._map_anew(self.X[rows])
+                    self._map_anew(self.X[rows], out=cache[rows])
 
         self._for_each_part(run)
         return cache
@@ -141,11 +148,10 @@ class MappedDesign:
             return self.cache[rows]
         return self._map_anew(self.X[rows])
 
-    def _map_anew(self, rows: Matrix) -> NDArray[Any]:
-        mapped = self._row_map(rows.astype(self.dtype, copy=False))
-        if self._rounded is not None and self._is_mixed_first:
-            mapped = mapped @ self._rounded
-        return mapped
+    def _map_anew(self, rows: Matrix, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        if self._rounded is None or not self._is_mixed_first:
+            return self._row_map(rows, out=out)
+        return np.matmul(self._row_map(rows), self._rounded, out=out)
 
     def _blocks(self, part: int) -> list[slice]:
         """Blocks of one part; the cache ends at the end of a block."""

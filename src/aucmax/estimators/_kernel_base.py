@@ -7,15 +7,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._utils.typing import Matrix
+from aucmax._kernels.products import row_scores
+from aucmax._utils.typing import FloatArray, Matrix
 from aucmax._utils.validation import (
     POSITIVE,
+    FitInputs,
     StrOptions,
     check_features,
     check_is_fitted,
 )
 from aucmax.estimators._base import AUCScorer
 from aucmax.features.kernels import Kernel
+from aucmax.metrics.threshold import balanced_threshold
 
 # Rows scored at a time: their kernel values stay in the processor's cache.
 BLOCK_ROWS = 2048
@@ -55,10 +58,29 @@ class KernelScorer(AUCScorer):
         scores: NDArray[Any] = self._expand(X) + self.intercept_[0]
         return scores
 
+    def _store_expansion(
+        self,
+        kernel: Kernel,
+        basis: NDArray[Any],
+        dual_coef: FloatArray,
+        scores: FloatArray,
+        inputs: FitInputs,
+    ) -> None:
+        """Keep what was learned; the intercept is the threshold on these rows."""
+        self.classes_ = inputs.classes
+        self.kernel_ = kernel
+        self.basis_ = basis
+        self.dual_coef_ = dual_coef[None, :]
+        threshold = balanced_threshold(scores, inputs.is_pos, inputs.weight)
+        self.intercept_ = np.array([-threshold])
+
     def _expand(self, X: Matrix) -> NDArray[Any]:
         """Return the scores without the intercept, a block of rows at a time."""
-        scores = np.empty(X.shape[0], dtype=self.dual_coef_.dtype)
+        dtype = self.basis_.dtype
+        columns = self.kernel_.prepare(self.basis_, like=X, dtype=dtype)
+        scores = np.empty(X.shape[0])
         for low in range(0, X.shape[0], BLOCK_ROWS):
             rows = slice(low, low + BLOCK_ROWS)
-            scores[rows] = self.kernel_(X[rows], self.basis_) @ self.dual_coef_[0]
+            # Sums in float64: coefficients of near neighbours are large and cancel.
+            row_scores(columns(X[rows]), self.dual_coef_[0], scores[rows])
         return scores

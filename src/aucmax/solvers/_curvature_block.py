@@ -16,9 +16,9 @@ from aucmax.losses import PairLoss, Terms
 from aucmax.solvers._sampling import draw_rows
 
 # Rows that estimate the diagonal, and the least that estimate the block.
-FEW_ROWS, LEAST_ROWS = 400, 1000
+FEW_ROWS, LEAST_ROWS = 200, 1000
 # Rows per column of the block; fewer do for the first block from a start at zero.
-ROWS_PER_COLUMN, FIRST_ROWS_PER_COLUMN = 4.0, 1.5
+ROWS_PER_COLUMN, FIRST_ROWS_PER_COLUMN = 3.0, 1.5
 # A block of nearly all columns is a block of all.
 NEARLY_ALL = 0.8
 # Products with all rows that a block of k columns from m rows costs, per m k^2 / (n d).
@@ -169,7 +169,7 @@ class Draw:
         values = np.ascontiguousarray(to_dense(rows).T, dtype=dtype)
         block = np.zeros((k, k), order="F")
         out = np.empty(len(index))
-        width = -(-k // PANELS)
+        width = max(1, -(-k // PANELS))
         for low in range(0, k, width):
             high = min(low + width, k)
             curved = np.empty((high - low, len(index)), dtype=dtype)

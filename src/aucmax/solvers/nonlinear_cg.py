@@ -26,7 +26,7 @@ from aucmax.solvers._sampling import spread_sample
 # The slope along a direction is "zero" at this fraction of its first value.
 SEARCH_TOL = 1e-2
 # Look at the preconditioner after so many steps, or this share of its cost in products.
-LOOK_AFTER, LOOK_AFTER_COST = 4, 0.5
+LOOK_AFTER, LOOK_AFTER_COST = 8, 0.5
 # A new one when this share of the curvature sits on other rows: weak directions hang on
 # few pairs, so a small change of the active pairs is a large change there.
 MAX_DRIFT = 0.01
@@ -40,6 +40,8 @@ LOOSE = 0.2
 # The sub-sample that gives the start: this share of the rows, and no more than so many.
 SUBSAMPLE_SHARE, SUBSAMPLE_ROWS, SUBSAMPLE_TOL = 1 / 8, 4000, 0.03
 SUBSAMPLE_ABOVE = 5000
+# It leaves out columns whose curvature is below this share of its alpha.
+NEGLIGIBLE = 0.1
 
 
 def nonlinear_cg(
@@ -90,23 +92,40 @@ class NonlinearCG(Descent):
         self.place(self._subsample_solution(first_alpha) if start is None else start)
 
     def _subsample_solution(self, alpha: float) -> FloatArray:
-        """Return a rough solution, at no small alpha, on a spread of the rows."""
+        """Return a rough solution, at no small alpha, on a spread of the rows.
+
+        Only in the columns that matter at that alpha.
+        """
         n, d = self.design.shape
+        coef = np.zeros(d)
         if n < SUBSAMPLE_ABOVE:
-            return np.zeros(d)
+            return coef
+        curvature = self._curvature_at_zero()
+        alpha = max(alpha, FIRST_ALPHA * float(curvature.sum()))
+        columns = np.flatnonzero(curvature > NEGLIGIBLE * alpha)
         size = min(int(SUBSAMPLE_SHARE * n), SUBSAMPLE_ROWS)
         index = spread_sample(self.is_pos, self.weight, size)
+        if len(columns) == 0:
+            return coef
         solver = NonlinearCG(
-            LocalDesign(self.design.rows(index)),
+            LocalDesign(self.design.rows(index, columns)),
             self.is_pos[index],
             self.weight[index],
             loss=self.loss,
             first_alpha=alpha,
+            start=np.zeros(len(columns)),
         )
-        alpha = max(alpha, solver.first_alpha())
         result = solver.minimise(alpha, tol=SUBSAMPLE_TOL, max_iter=50)
-        self.n_passes += solver.n_passes * len(index) / n
-        return result.coef
+        self.n_passes += solver.n_passes * len(index) / n * len(columns) / d
+        coef[columns] = result.coef
+        return coef
+
+    def _curvature_at_zero(self) -> FloatArray:
+        """Return the diagonal of the Hessian at zero."""
+        zero = np.zeros(self.design.shape[0])
+        terms = self.loss.evaluate(zero, self.is_pos, self.weight)
+        here = self.design, self.loss, zero, terms, self.is_pos, self.weight
+        return Draw(*here).diagonal()
 
     def first_alpha(self) -> float:
         """Return a penalty at which few columns matter."""

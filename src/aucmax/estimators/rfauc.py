@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernel AUC on random Fourier features."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import svd
+from sklearn.utils import check_random_state
+
+from aucmax._kernels.products import row_scores
+from aucmax._utils.memory import parse_bytes
+from aucmax._utils.typing import FloatArray, Matrix
+from aucmax._utils.validation import (
+    COUNT,
+    POSITIVE,
+    FitInputs,
+    StrOptions,
+    all_or_nothing,
+    check_features,
+    check_fit_inputs,
+    check_is_fitted,
+    validated,
+)
+from aucmax.design import Design, MappedDesign
+from aucmax.estimators._base import AUCScorer
+from aucmax.estimators._kernel_base import BLOCK_ROWS
+from aucmax.estimators._kernel_choice import (
+    MAX_LANDMARKS,
+    choose_kernel,
+    refine_alpha,
+    working_dtype,
+)
+from aucmax.features.fourier import FourierFeatures
+from aucmax.losses import SquaredHinge
+from aucmax.metrics.threshold import balanced_threshold
+from aucmax.solvers.nonlinear_cg import nonlinear_cg
+
+
+class RFAUC(AUCScorer):
+    r"""Kernel scorer over all pairs, on random Fourier features.
+
+    The model and objective of :class:`NBAUC`, with features that do not look at the
+    data: cosines and sines of random projections. Landmarks follow the data and mostly
+    score better with as many features; Fourier features need no factorisation and no
+    landmarks.
+
+    Parameters
+    ----------
+    n_features : int, default=1600
+        Number of Fourier features, a cosine and a sine for each frequency.
+    kernel : {"rbf", "laplacian"}, default="rbf"
+        The kernel whose values the features approximate.
+    gamma : "auto", "scale-mean" or float, default="auto"
+        Inverse width of the kernel. "auto" chooses it together with ``alpha`` on a
+        bounded sub-sample, by the AUC of rows left out; "scale-mean" is one over the
+        mean squared distance of the rows to their mean.
+    alpha : "auto" or float, default="auto"
+        Strength of the penalty, relative to the mean over pairs.
+    orthogonal : bool, default=False
+        Orthogonal frequencies (rbf only): a better approximation of the kernel.
+    tol : float, default=1e-3
+        Relative accuracy of the objective.
+    max_iter : int, default=1000
+        Most steps of the solver.
+    memory_budget : int or str, default="4GB"
+        Room for the features of the rows, 4 bytes each. What does not fit is computed
+        again for every pass over the rows.
+    random_state : int, RandomState instance or None, default=None
+        Draws the frequencies.
+    verbose : int, default=0
+        1 writes one line per width tried and per step to standard error.
+
+    Attributes
+    ----------
+    gamma_, alpha_ : float
+        Width and penalty used.
+    tuning_ : ndarray of shape (n_tried, 3)
+        Gamma, alpha and left-out AUC of everything "auto" has tried.
+    feature_map_ : FourierFeatures
+        The fitted map.
+    coef_ : ndarray of shape (1, n_features)
+        Weights of the Fourier features.
+    intercept_ : ndarray of shape (1,)
+        Minus the threshold with the best balanced accuracy on the training rows.
+    classes_ : ndarray of shape (2,)
+        The labels; ``classes_[1]`` is the positive one.
+    n_iter_ : int
+        Steps taken.
+    objective_ : float
+        Value of the objective reached.
+    history_ : list of Step
+        Objective, relative gap and passes over the rows after each step.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, when X has string names.
+
+    See Also
+    --------
+    NBAUC : Landmarks instead of random frequencies.
+
+    References
+    ----------
+    Khalid, Ray and Chitsaz, "Scalable Nonlinear AUC Maximization Methods", 2018.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from aucmax import RFAUC
+    >>> X, y = make_moons(300, noise=0.2, random_state=0)
+    >>> model = RFAUC(n_features=100, random_state=0).fit(X[:200], y[:200])
+    >>> bool(model.score(X[200:], y[200:]) > 0.98)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_features": [COUNT],
+        "kernel": [StrOptions({"rbf", "laplacian"})],
+        "gamma": [POSITIVE, StrOptions({"auto", "scale-mean"})],
+        "alpha": [POSITIVE, StrOptions({"auto"})],
+        "orthogonal": ["boolean"],
+        "tol": [POSITIVE],
+        "max_iter": [COUNT],
+        "memory_budget": [COUNT, str],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_features: int = 1600,
+        *,
+        kernel: str = "rbf",
+        gamma: str | float = "auto",
+        alpha: str | float = "auto",
+        orthogonal: bool = False,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        memory_budget: int | str = "4GB",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features = n_features
+        self.kernel = kernel
+        self.gamma = gamma
+        self.alpha = alpha
+        self.orthogonal = orthogonal
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_budget = memory_budget
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @validated
+    def fit(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> "RFAUC":
+        """Choose what is "auto", draw the frequencies, and fit.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,)
+            Labels, two distinct values; the larger is positive.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight two counts as two rows, exactly; a pair weighs the product
+            of its rows.
+
+        Returns
+        -------
+        self : RFAUC
+            The fitted estimator.
+        """
+        with all_or_nothing(self):
+            budget = parse_bytes(self.memory_budget)
+            inputs = check_fit_inputs(self, X, y, sample_weight)
+            seed = check_random_state(self.random_state).randint(2**31 - 1)
+
+            def sub_design(data: FitInputs, gamma: float) -> Design:
+                n_features = min(self.n_features, MAX_LANDMARKS)
+                feature_map = self._fit_map(data, gamma, n_features, seed)
+                return _mapped(data.X, feature_map, budget)[0]
+
+            choice = choose_kernel(
+                inputs,
+                kernel=self.kernel,
+                gamma=self.gamma,
+                alpha=self.alpha,
+                verbose=self.verbose,
+                make_design=sub_design,
+            )
+            feature_map = self._fit_map(inputs, choice.gamma, self.n_features, seed)
+            design, axes = _mapped(inputs.X, feature_map, budget)
+            alpha, start = choice.alpha, None
+            if self.alpha == "auto" and choice.is_from_a_part:
+                alpha, start = refine_alpha(
+                    design, inputs, alpha, tol=self.tol, verbose=self.verbose
+                )
+            result = nonlinear_cg(
+                design,
+                inputs.is_pos,
+                inputs.weight,
+                loss=SquaredHinge(),
+                alpha=alpha,
+                start=start,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                on_step=self._on_step(),
+            )
+            self._warn_unless_converged(result)
+            scores = design.scores(result.coef)
+            threshold = balanced_threshold(scores, inputs.is_pos, inputs.weight)
+            self.classes_ = inputs.classes
+            self.gamma_, self.alpha_, self.tuning_ = choice.gamma, alpha, choice.tried
+            self.feature_map_ = feature_map
+            coef = result.coef if axes is None else axes @ result.coef
+            self.coef_ = coef[None, :]
+            self.intercept_ = np.array([-threshold])
+            self.n_iter_ = result.n_iter
+            self.objective_ = result.value
+            self.history_ = result.history
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Return the score of each row; positive means ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+            ``feature_map_.transform(X) @ coef_[0] + intercept_[0]``.
+        """
+        check_is_fitted(self)
+        X = check_features(self, X)
+        scores = np.empty(X.shape[0])
+        for low in range(0, X.shape[0], BLOCK_ROWS):
+            rows = slice(low, low + BLOCK_ROWS)
+            features = self.feature_map_.transform_rows(X[rows])
+            row_scores(features, self.coef_[0], scores[rows])
+        scores += self.intercept_[0]
+        return scores
+
+    def _fit_map(
+        self, inputs: FitInputs, gamma: float, n_features: int, seed: int
+    ) -> FourierFeatures:
+        return FourierFeatures(
+            n_features=n_features,
+            kernel=self.kernel,
+            gamma=gamma,
+            orthogonal=self.orthogonal,
+            dtype=working_dtype(inputs.X, n_features),
+            random_state=seed,
+        ).fit(inputs.X)
+
+
+def _mapped(
+    X: Matrix, feature_map: FourierFeatures, memory_budget: int
+) -> tuple[MappedDesign, FloatArray | None]:
+    """Return X seen through the map, and the matrix that turns its axes, if any.
+
+    Fewer rows than features span a smaller space, which holds the solution; in axes of
+    that space everything is as small as the rows are few.
+    """
+    n_columns = feature_map._n_features_out
+    axes = None
+    if X.shape[0] < n_columns:
+        axes = _row_space(feature_map.transform_rows(X).astype(np.float64))
+    design = MappedDesign(
+        X,
+        feature_map.transform_rows,
+        n_columns,
+        axes,
+        dtype=feature_map.dtype_,
+        memory_budget=memory_budget,
+    )
+    return design, axes
+
+
+def _row_space(rows: FloatArray) -> FloatArray:
+    """Return an orthonormal basis of the space that the rows span, as columns."""
+    _, sizes, axes = svd(rows, full_matrices=False, check_finite=False)
+    kept = sizes > 1e-12 * sizes[0]
+    return np.ascontiguousarray(axes[kept].T)
