@@ -16,19 +16,33 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aucmax import datasets, metrics
+    from aucmax.estimators.kernel_rank_svm import KernelRankSVM
     from aucmax.estimators.least_squares_auc import LeastSquaresAUC
+    from aucmax.estimators.nbauc import NBAUC
+    from aucmax.estimators.nsauc import NSAUC
     from aucmax.estimators.rank_svm import RankSVM
     from aucmax.estimators.rank_svm_cv import RankSVMCV
+    from aucmax.estimators.rfauc import RFAUC
+    from aucmax.estimators.sparse_kernel_auc import SparseKernelAUC
     from aucmax.estimators.spdam import SPDAM
     from aucmax.estimators.univariate_auc import UnivariateAUC
+    from aucmax.features.fourier import FourierFeatures
+    from aucmax.features.nystroem import Nystroem
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "NBAUC",
+    "NSAUC",
+    "RFAUC",
     "SPDAM",
+    "FourierFeatures",
+    "KernelRankSVM",
     "LeastSquaresAUC",
+    "Nystroem",
     "RankSVM",
     "RankSVMCV",
+    "SparseKernelAUC",
     "UnivariateAUC",
     "datasets",
     "metrics",
@@ -36,6 +50,13 @@ __all__ = [
 
 # Public names are imported when first asked for, so `import aucmax` costs nothing.
 _HOMES = {
+    "FourierFeatures": "aucmax.features.fourier",
+    "KernelRankSVM": "aucmax.estimators.kernel_rank_svm",
+    "NBAUC": "aucmax.estimators.nbauc",
+    "NSAUC": "aucmax.estimators.nsauc",
+    "Nystroem": "aucmax.features.nystroem",
+    "RFAUC": "aucmax.estimators.rfauc",
+    "SparseKernelAUC": "aucmax.estimators.sparse_kernel_auc",
     "LeastSquaresAUC": "aucmax.estimators.least_squares_auc",
     "RankSVM": "aucmax.estimators.rank_svm",
     "RankSVMCV": "aucmax.estimators.rank_svm_cv",

@@ -1,0 +1,484 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The full-kernel problem, solved in the kernel's own inner product.
+
+Minimises ``loss(K coef) + alpha / 2 * coef' K coef``. A function is the vector of its
+coefficients, and ``<a, b> = a' K b``; then the gradient is ``alpha * coef +
+loss_grad``, the Hessian maps p to ``alpha * p + loss_hessian(K p)``, and every inner
+product needs one product with K per step, since the images of sums are the sums of
+images. The condition number is that of ``K``; the Euclidean form, with ``alpha K + K H
+K``, squares it and takes two products per step.
+
+Steps are those of non-linear CG: each ends with an exact search along its direction, in
+score space, and a gradient at the true active pairs. On eight problems that took 0.4 to
+1 times the products of truncated Newton, and the preconditioner a third of those.
+"""
+
+import math
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, eigh, solve, solve_triangular
+
+from aucmax._kernels.products import dot
+from aucmax._utils.typing import BoolArray, FloatArray
+from aucmax.design.gram import Gram
+from aucmax.losses import PairLoss, Terms
+from aucmax.solvers._base import OnStep, Result, Step, check_finite
+from aucmax.solvers._sampling import draw_rows
+
+# The slope along a direction is "zero" at this fraction of its first value.
+SEARCH_TOL = 1e-2
+MAX_SEARCH = 60
+# Fewer rows are solved without landmarks: products cost next to nothing there.
+LANDMARKS_ABOVE = 300
+# The first are drawn after so many steps, when the hopeless pairs have shown; others
+# when the steps have doubled, and so much of the curvature has moved to other rows.
+FIRST_DRAW, LEAST_WAIT, MAX_DRIFT = 4, 10, 0.01
+# Landmarks per root of the number of rows, which makes drawing them cost three products
+# whatever that number; at most so many; and how many are multiplied at a time.
+LANDMARKS, MAX_LANDMARKS, LANDMARK_BLOCK = 5.0, 2000, 128
+# Off the landmarks' span, the curvature is taken for so many times the least on it: two
+# to ten are alike, one takes 1.5 times the steps.
+REST = 5.0
+# Added to the landmarks' kernel, as a share of its trace: it may be singular.
+JITTER = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-7}
+# The gap is judged by the last eighth of the steps, and at least so many.
+LEAST_WINDOW, WINDOW_SHARE = 3, 8
+SLOWEST_RATE = 0.95
+# Up to so many active rows Newton's equations are solved directly, after so many steps
+# or at the end, until a step changes the objective by no more than this share.
+MAX_DIRECT, DIRECT_AFTER = 1000, 30
+DIRECT_TOL = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-5}
+# With more, idle rows are cleared with the help of landmarks, once, twice or four times
+# as many as usual: whatever costs less than this share of ``tol``.
+CLEAR_WITH, CLEAR_COST = (1, 2, 4), 0.5
+# A kernel with an eigenvalue below minus this share of its largest is not positive.
+INDEFINITE = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-5}
+
+
+def kernel_newton(
+    gram: Gram,
+    is_pos: BoolArray,
+    weight: FloatArray,
+    *,
+    loss: PairLoss,
+    alpha: float,
+    tol: float = 1e-4,
+    max_iter: int = 1000,
+    on_step: OnStep | None = None,
+) -> Result:
+    """Minimise the loss plus ``alpha / 2 * coef' K coef``; start at zero.
+
+    Stops where the gap is proved to be below ``tol`` of the objective, by the squared
+    norm of the gradient over ``2 alpha``, or, far more often, where the decrease of the
+    last steps, continued at its rate, would come to less than that.
+
+    At the minimum ``coef = -loss_grad / alpha``: zero for rows in no active pair. The
+    last step sees to that. With at most 1000 active rows it solves Newton's equations
+    on them, so that the solution is exact to rounding and does not depend on the way
+    there; with more, it clears the other coefficients, makes up for them at landmarks,
+    and keeps the outcome if the objective, at freshly computed scores, has not risen by
+    more than half of ``tol``. The few rows that become idle by that keep theirs.
+
+    Parameters
+    ----------
+    gram : Gram
+        The kernel matrix K.
+    is_pos, weight : ndarray of shape (n_samples,)
+        Mask of the positives; weights.
+    loss : PairLoss
+        A smooth loss in score space.
+    alpha : float
+        Strength of the penalty.
+    tol : float, default=1e-4
+        Relative accuracy of the objective.
+    max_iter : int, default=1000
+        Most steps, of one product with K each.
+    on_step : callable, default=None
+        Called with every entry of the history.
+
+    Returns
+    -------
+    result : Result
+        ``coef`` has one entry per row; ``n_passes`` of the history counts products with
+        K, where one with a block of m landmarks is m / n of a product.
+    """
+    solver = KernelNewton(gram, is_pos, weight, loss=loss, alpha=alpha)
+    return solver.minimise(tol=tol, max_iter=max_iter, on_step=on_step)
+
+
+class KernelNewton:
+    """A function that moves: its coefficients and scores, and the loss there."""
+
+    def __init__(
+        self,
+        gram: Gram,
+        is_pos: BoolArray,
+        weight: FloatArray,
+        *,
+        loss: PairLoss,
+        alpha: float,
+    ) -> None:
+        self.gram = gram
+        self.is_pos = is_pos
+        self.weight = weight
+        self.loss = loss
+        self.alpha = alpha
+        self.coef = np.zeros(gram.n)
+        self.scores = np.zeros(gram.n)
+        self.terms = self._evaluate(self.scores)
+        self.n_passes = 0.0
+        self.history: list[Step] = []
+        self._values = [self.objective()]
+        self._largest = 0.0
+        self._landmarks: LandmarkHessian | None = None
+        self._next_draw = FIRST_DRAW
+
+    def objective(self) -> float:
+        """Return the loss plus the penalty."""
+        return self._objective(self.coef, self.scores, self.terms)
+
+    def minimise(
+        self, *, tol: float, max_iter: int, on_step: OnStep | None = None
+    ) -> Result:
+        """Minimise to ``tol``, then clear the coefficients of idle rows."""
+        gap = self._descend(tol, max_iter, on_step)
+        if self._is_small() and 0 < len(self.history) < max_iter:
+            gap = self._solve_directly(max_iter, on_step)
+        elif gap <= tol and np.any(self._is_idle()):
+            self._clear_idle(tol)
+            self._record(gap, on_step)
+        converged = gap <= tol
+        message = (
+            f"estimated relative gap below {tol:g}"
+            if converged
+            else f"estimated relative gap {gap:.1e} after {max_iter} steps"
+        )
+        return Result(
+            self.coef,
+            self.objective(),
+            len(self.history),
+            converged,
+            message,
+            self.history,
+        )
+
+    def _descend(self, tol: float, max_iter: int, on_step: OnStep | None) -> float:
+        """Take steps of CG until they, or direct ones, will do; return the gap."""
+        direction = previous = None
+        while True:
+            grad = self.alpha * self.coef + self.terms.grad
+            image = self._product(grad)
+            bound = self._squared_norm(grad, image) / (2.0 * self.alpha)
+            value = max(self.objective(), np.finfo(float).tiny)
+            gap = min(bound, self._expected_gain()) / value
+            n_steps = len(self.history)
+            is_slow = n_steps >= DIRECT_AFTER and self._is_small()
+            if gap <= tol or n_steps >= max_iter or is_slow:
+                return gap
+            if self._renew_landmarks():
+                direction = None
+            scaled, scaled_image = self._precondition(grad, image)
+            steepness = dot(grad, scaled_image)
+            if direction is None or previous is None:
+                direction, along = -scaled, -scaled_image
+            else:
+                # Polak and Ribiere, but never back.
+                last_grad, last_steepness = previous
+                momentum = steepness - dot(last_grad, scaled_image)
+                momentum = max(0.0, momentum / last_steepness)
+                direction = momentum * direction - scaled
+                along = momentum * along - scaled_image
+            if dot(grad, along) >= 0.0:
+                direction, along = -grad, -image
+            previous = grad, steepness
+            self._search(direction, along, slope=dot(grad, along))
+            self._record(gap, on_step)
+
+    def _evaluate(self, scores: FloatArray) -> Terms:
+        return self.loss.evaluate(scores, self.is_pos, self.weight)
+
+    def _objective(self, coef: FloatArray, scores: FloatArray, terms: Terms) -> float:
+        return terms.value + 0.5 * self.alpha * dot(coef, scores)
+
+    def _product(self, vector: FloatArray) -> FloatArray:
+        self.n_passes += 1
+        image = self.gram.dot(vector)
+        check_finite(self.terms.value, image)
+        return image
+
+    def _squared_norm(self, vector: FloatArray, image: FloatArray) -> float:
+        """Return ``vector' K vector``; raise where it is clearly below zero."""
+        norm, square = dot(vector, image), dot(vector, vector)
+        if square > 0.0:
+            self._largest = max(self._largest, math.sqrt(dot(image, image) / square))
+        if norm < -INDEFINITE[self.gram.dtype] * self._largest * square:
+            raise ValueError(
+                "The kernel is not positive semi-definite: a function has the squared "
+                f"norm {norm:g}. Choose another kernel, or other parameters for it; "
+                "rbf and laplacian always are, the polynomial for coef0 >= 0 and a "
+                "whole degree."
+            )
+        return max(norm, 0.0)
+
+    def _expected_gain(self) -> float:
+        """Return what the decrease of the last steps would come to if it went on.
+
+        They decrease at a rate; but the fall in the first steps says little about the
+        last, so that at least as much as in the window itself is expected.
+        """
+        window = max(LEAST_WINDOW, (len(self._values) - 1) // WINDOW_SHARE)
+        if len(self._values) <= 2 * window:
+            return np.inf
+        before, middle, now = self._values[-1 - 2 * window :: window][:3]
+        rate = SLOWEST_RATE
+        if before > middle:
+            rate = min(rate, (middle - now) / (before - middle))
+        return (middle - now) * max(1.0, rate / (1.0 - rate))
+
+    def _renew_landmarks(self) -> bool:
+        """Draw landmarks where it is time and they would differ; say whether."""
+        n_steps = len(self.history)
+        if self.gram.n < LANDMARKS_ABOVE or n_steps < self._next_draw:
+            return False
+        landmarks = self._landmarks
+        if landmarks is not None and landmarks.drift(self.terms) <= MAX_DRIFT:
+            return False
+        if not np.any(self.terms.grad):
+            return False
+        self._draw_landmarks()
+        self._next_draw = n_steps + max(LEAST_WAIT, n_steps)
+        return True
+
+    def _draw_landmarks(self, factor: int = 1) -> "LandmarkHessian":
+        self._landmarks = None  # frees its memory first
+        size = round(LANDMARKS * math.sqrt(self.gram.n))
+        self._landmarks = LandmarkHessian(
+            self.gram,
+            self.terms,
+            self.is_pos,
+            alpha=self.alpha,
+            size=min(factor * size, MAX_LANDMARKS),
+        )
+        self.n_passes += self._landmarks.share
+        return self._landmarks
+
+    def _precondition(
+        self, grad: FloatArray, image: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        if self._landmarks is None:
+            return grad, image
+        self.n_passes += self._landmarks.share
+        return self._landmarks.solve(grad, image)
+
+    def _search(self, direction: FloatArray, along: FloatArray, slope: float) -> float:
+        """Move to where the slope along ``direction`` vanishes; return how far.
+
+        The slope is increasing and, for the squared hinge, piecewise linear: Newton's
+        method inside a bracket. ``along`` is K times ``direction``.
+        """
+        ridge_slope = self.alpha * dot(self.scores, direction)
+        ridge_curvature = self.alpha * dot(direction, along)
+
+        def newton(t: float, slope_t: float, terms: Terms) -> float:
+            curvature = dot(along, terms.hess_dot(along)) + ridge_curvature
+            return t - slope_t / curvature if curvature > 0.0 else np.nan
+
+        low, high = 0.0, np.inf
+        t = newton(0.0, slope, self.terms)
+        t = t if 0.0 < t < np.inf else 1.0
+        for _ in range(MAX_SEARCH):
+            trial = self.scores + t * along
+            terms = self._evaluate(trial)
+            slope_t = dot(terms.grad, along) + ridge_slope + t * ridge_curvature
+            if abs(slope_t) <= SEARCH_TOL * abs(slope):
+                break
+            if slope_t < 0.0:
+                low = t
+            else:  # also when the loss overflowed and the slope is not a number
+                high = t
+            t = newton(t, slope_t, terms)
+            if not low < t < high:
+                t = 0.5 * (low + high) if high < np.inf else 4.0 * low
+        self.coef = self.coef + t * direction
+        self.scores, self.terms = trial, terms
+        return t
+
+    def _record(self, gap: float, on_step: OnStep | None) -> None:
+        self._values.append(self.objective())
+        self.history.append(Step(self._values[-1], gap, self.n_passes))
+        if on_step is not None:
+            on_step(self.history[-1])
+
+    def _is_small(self) -> bool:
+        """Say whether Newton's equations can be solved directly."""
+        return bool(np.count_nonzero(self.terms.hess_diag()) <= MAX_DIRECT)
+
+    def _is_idle(self) -> BoolArray:
+        """Mask the rows whose coefficient is zero at the minimum, but not here."""
+        idle: BoolArray = (self.terms.grad == 0.0) & (self.coef != 0.0)
+        return idle
+
+    def _solve_directly(self, max_iter: int, on_step: OnStep | None) -> float:
+        """Take exact Newton steps until they change nothing; return the gap."""
+        slack, n_last = DIRECT_TOL[self.gram.dtype], 0
+        while self._is_small() and len(self.history) < max_iter:
+            value = self.objective()
+            gap = self._step_directly(slack)
+            self._record(gap, on_step)
+            # One more where the last has left rows idle, but not for ever.
+            n_last += abs(value - self.objective()) <= slack * value
+            if n_last > 1 or (n_last == 1 and not np.any(self._is_idle())):
+                return 0.0
+        return gap
+
+    def _step_directly(self, slack: float) -> float:
+        """Take the exact Newton step; return what it promised, relatively.
+
+        Its end ``c`` solves ``alpha c + loss_grad + H (K c - scores) = 0``, so c lives
+        on the rows that H touches.
+        """
+        active = np.flatnonzero(self.terms.hess_diag() > 0.0)
+        kernel = self.gram.block(active, active).astype(np.float64)
+        matrix = np.empty_like(kernel)
+        spread = np.zeros(self.gram.n)
+        for k, row in enumerate(kernel):
+            spread[active] = row
+            matrix[:, k] = self.terms.hess_dot(spread)[active]
+        matrix[np.diag_indices_from(matrix)] += self.alpha
+        target = self.terms.hess_dot(self.scores) - self.terms.grad
+        end = np.zeros(self.gram.n)
+        end[active] = solve(matrix, target[active], check_finite=False)
+        end_scores = self._product(end)
+
+        along = end_scores - self.scores
+        slope = dot(self.alpha * self.coef + self.terms.grad, along)
+        value, terms = self.objective(), self._evaluate(end_scores)
+        if self._objective(end, end_scores, terms) <= (1.0 + slack) * value:
+            # The whole step, and with no rounding: zeros stay zeros.
+            self.coef, self.scores, self.terms = end, end_scores, terms
+        elif slope < 0.0:
+            self._search(end - self.coef, along, slope)
+        return max(0.0, -0.5 * slope) / max(value, np.finfo(float).tiny)
+
+    def _clear_idle(self, tol: float) -> None:
+        """Clear their coefficients, and make up for them at the landmarks."""
+        cleared = np.where(self._is_idle(), 0.0, self.coef)
+        cleared_scores = self._product(cleared)
+        # The gradient there, were the curvature constant.
+        grad = self.alpha * cleared + self.terms.grad
+        grad += self.terms.hess_dot(cleared_scores - self.scores)
+        limit = (1.0 + CLEAR_COST * tol) * self.objective()
+        for factor in CLEAR_WITH:
+            landmarks = self._draw_landmarks(factor)
+            step, step_scores = landmarks.newton_step(grad)
+            self.n_passes += 2.0 * landmarks.share
+            coef, scores = cleared + step, cleared_scores + step_scores
+            terms = self._evaluate(scores)
+            if self._objective(coef, scores, terms) <= limit:
+                self.coef, self.scores, self.terms = coef, scores, terms
+                break
+
+
+class LandmarkHessian:
+    """The Hessian on the span of some rows' kernel functions, a constant off it.
+
+    With P the projection on that span, an estimate of the Hessian that is exact between
+    any two of its functions. K times a solution needs no product with K, only one with
+    the landmarks' columns.
+
+    Attributes
+    ----------
+    share : float
+        What a product with those columns costs, in products with K.
+    """
+
+    def __init__(
+        self,
+        gram: Gram,
+        terms: Terms,
+        is_pos: BoolArray,
+        *,
+        alpha: float,
+        size: int,
+    ) -> None:
+        self._diagonal = terms.hess_diag()
+        importance = np.sqrt(self._diagonal).astype(np.float32)
+        self._index, _ = draw_rows(importance, is_pos, size)
+        self.share = len(self._index) / gram.n
+        columns = gram.block(slice(0, gram.n), self._index)
+        self._rows = np.ascontiguousarray(columns.T)
+        self._factor = self._factorise(self._rows[:, self._index].astype(np.float64))
+        hessian = self._whiten(self._whiten(self._hessian(terms)).T)
+        values, self._vectors = eigh(0.5 * (hessian + hessian.T), check_finite=False)
+        self._curvature = alpha + np.maximum(values, 0.0)
+        self._rest = alpha + REST * max(0.0, float(values[0]))
+
+    def drift(self, terms: Terms) -> float:
+        """Return the share of the curvature that sits on other rows by now."""
+        now = terms.hess_diag()
+        return float(np.abs(now - self._diagonal).sum() / max(now.sum(), 1e-300))
+
+    def solve(
+        self, grad: FloatArray, image: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the solution of ``H z = grad`` and its image, given that of grad."""
+        scale = 1.0 / self._rest
+        step = self._on_span(image[self._index], scale - 1.0 / self._curvature)
+        scaled = scale * grad
+        scaled[self._index] -= step
+        return scaled, scale * image - self._image(step)
+
+    def newton_step(self, grad: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the best step within the span, and its image."""
+        slopes = self._rows @ grad.astype(self._rows.dtype)
+        part = self._on_span(slopes.astype(np.float64), -1.0 / self._curvature)
+        step = np.zeros_like(grad)
+        step[self._index] = part
+        return step, self._image(part)
+
+    def _on_span(self, slopes: FloatArray, factors: FloatArray) -> FloatArray:
+        """Scale the eigenvectors' parts of a function given by its values there."""
+        parts = self._vectors.T @ self._whiten(slopes)
+        step: FloatArray = solve_triangular(
+            self._factor,
+            self._vectors @ (factors * parts),
+            trans=1,
+            lower=True,
+            check_finite=False,
+        )
+        return step
+
+    def _image(self, step: FloatArray) -> FloatArray:
+        image: FloatArray = (step.astype(self._rows.dtype) @ self._rows).astype(
+            np.float64
+        )
+        return image
+
+    def _hessian(self, terms: Terms) -> FloatArray:
+        size, n = self._rows.shape
+        hessian, curved = np.empty((size, size)), np.empty(n)
+        for low in range(0, size, LANDMARK_BLOCK):
+            block = self._rows[low : low + LANDMARK_BLOCK]
+            products = np.empty_like(block)
+            for row, out in zip(block, products, strict=True):
+                terms.hess_dot(row.astype(np.float64), out=curved)
+                out[:] = curved
+            hessian[low : low + LANDMARK_BLOCK] = products @ self._rows.T
+        return hessian
+
+    def _factorise(self, kernel: FloatArray) -> FloatArray:
+        jitter = JITTER[self._rows.dtype] * max(float(np.trace(kernel)), 1e-300)
+        while True:
+            try:
+                shifted = kernel + jitter * np.eye(len(kernel))
+                factor: FloatArray = cholesky(shifted, lower=True, check_finite=False)
+            except LinAlgError:
+                jitter *= 10.0
+            else:
+                return factor
+
+    def _whiten(self, values: FloatArray) -> FloatArray:
+        white: FloatArray = solve_triangular(
+            self._factor, values, lower=True, check_finite=False
+        )
+        return white
