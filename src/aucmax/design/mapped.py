@@ -72,10 +72,10 @@ class MappedDesign:
         self._rounded = None if mixing is None else mixing.astype(self.dtype)
         self._is_mixed_first = mixing is not None and rank <= SHORT * n_columns
         self._width = rank if self._is_mixed_first else n_columns
-        self._blas = ThreadpoolController()
         self._parts = _cut(X.shape[0], MAX_PARTS)
         threads = min(n_threads(), len(self._parts))
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._blas = ThreadpoolController() if threads > 1 else None
         self.cache = self._fill_cache(memory_budget)
 
     @property
@@ -160,7 +160,7 @@ class MappedDesign:
         return [slice(start, stop) for start, stop in pairwise(cuts)]
 
     def _for_each_part(self, run: Callable[[int], None]) -> None:
-        if self._pool is None:
+        if self._pool is None or self._blas is None:
             for part in range(len(self._parts)):
                 run(part)
         else:

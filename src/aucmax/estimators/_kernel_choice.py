@@ -6,7 +6,7 @@ other: for each width one path of penalties, warm-started, judged by the AUC of 
 left out.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +33,7 @@ COARSE, FINE, FARTHEST = 4.0, 2.0, 64.0
 ALPHAS = np.logspace(-1, -8, 8)
 # A path ends after so many penalties without a gain of this much AUC.
 PATIENCE, GAIN = 2, 1e-4
+TOLERATED = 1e-3
 TOL = 1e-2
 # With a single row of a class, or all alike, there is nothing to judge by.
 FALLBACK_ALPHA = 1e-3
@@ -130,8 +131,14 @@ def choose_kernel(
         return max(auc for _, auc in tried[width])
 
     if gamma == "auto" and not callable(kernel):
-        for width in _climb(auc_at, base):
-            center = width
+        _climb(auc_at, base)
+        # More rows and landmarks than here want narrower kernels, and what is a little
+        # worse may be so by chance: the nearest to the rule among the nearly best.
+        enough = max(map(auc_at, tried)) - TOLERATED
+        center = min(
+            (width for width in tried if auc_at(width) >= enough),
+            key=lambda width: abs(np.log(width / base)),
+        )
     else:
         auc_at(center)
     chosen = max(tried[center], key=lambda pair: pair[1])[0]
@@ -249,20 +256,17 @@ def _left_out_auc(scores: FloatArray, data: FitInputs, left_out: BoolArray) -> f
     return roc_auc(data.is_pos[rows], scores[rows], sample_weight=data.weight[rows])
 
 
-def _climb(auc_at: Callable[[float], float], start: float) -> Iterator[float]:
-    """Yield better and better widths: coarse steps from the start, then a fine one."""
+def _climb(auc_at: Callable[[float], float], start: float) -> None:
+    """Try widths in coarse steps while they get better, then a fine step each way."""
     best = start
-    yield best
     for factor in (1 / COARSE, COARSE):
         while (
             auc_at(best * factor) > auc_at(best) + GAIN
             and 1 / FARTHEST < best * factor / start < FARTHEST
         ):
             best *= factor
-            yield best
         if best != start:
             break
     for factor in (1 / FINE, FINE):
         if auc_at(best * factor) > auc_at(best) + GAIN:
-            yield best * factor
             break

@@ -219,11 +219,10 @@ class KernelRankSVM(KernelScorer):
             tile=_tile(inputs.X),
         )
         if self.verbose:
-            report(
-                f"[KernelRankSVM] kernel of {gram.n} rows in {gram.dtype}: "
-                f"{gram.n_bytes_kept / 1e9:.3g} of {gram.n_bytes / 1e9:.3g} GB kept, "
-                "the rest computed for every product"
-            )
+            kept, total = gram.n_bytes_kept / 1e9, gram.n_bytes / 1e9
+            line = f"[KernelRankSVM] kernel of {gram.n} rows in {gram.dtype}: "
+            line += f"{kept:.3g} of {total:.3g} GB kept"
+            report(line + (", the rest computed anew" if kept < total else ""))
         result = kernel_newton(
             gram,
             inputs.is_pos,
@@ -280,9 +279,9 @@ def _tile(X: Matrix) -> int:
 def _refuse_many_rows(n: int, budget: int) -> None:
     if n > MAX_ROWS:
         raise ValueError(
-            f"KernelRankSVM needs the kernel between all {n} rows: {2 * n**2 / 1e9:.3g} "
-            f"GB (half of it, in float32) against a memory_budget of {budget / 1e9:.3g} "
-            "GB, and minutes for each of a hundred products. Use NBAUC or "
-            "SparseKernelAUC, whose cost is linear in the rows, or pass at most "
-            f"{MAX_ROWS} rows."
+            f"KernelRankSVM needs the kernel between all {n} rows, which takes "
+            f"{2 * n**2 / 1e9:.3g} GB (half of it, in float32) against a memory_budget "
+            f"of {budget / 1e9:.3g} GB, and minutes for each of a hundred products. Use "
+            "NBAUC or SparseKernelAUC, whose cost is linear in the rows, or pass at "
+            f"most {MAX_ROWS} rows."
         )

@@ -228,7 +228,7 @@ def _draw_by_curvature(expansion: Expansion) -> _SortedRows:
 
 
 def _sort_rows(expansion: Expansion, rows: IntArray, chance: FloatArray) -> _SortedRows:
-    is_pos, mass = expansion.is_pos[rows], expansion.weight[rows] * 1.0
+    is_pos, mass = expansion.is_pos[rows], expansion.weight[rows] / chance
     _, order, signed, partners = sorted_scores(
         expansion.scores[rows], is_pos, expansion.loss.margin
     )

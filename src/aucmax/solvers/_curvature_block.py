@@ -59,16 +59,19 @@ class CurvatureBlock:
             self._block = np.zeros((0, 0), order="F")
             self.factorise(alpha)
             return
+        if self.is_small:
+            self.columns = np.arange(d)
+            self._block = draw.block(n, self.columns)
+            self.diagonal = np.diagonal(self._block).copy()
+            self.factorise(alpha)
+            return
         self.diagonal = draw.diagonal()
         columns = np.flatnonzero(self.diagonal > alpha)
-        if len(columns) > NEARLY_ALL * d or self.is_small:
+        if len(columns) > NEARLY_ALL * d:
             columns = np.arange(d)
         n_rows = _n_rows(len(columns), rows_per_column)
         unit = COST / (n * d)
-        if (
-            not self.is_small
-            and unit * min(n_rows, n_active) * len(columns) ** 2 > budget
-        ):
+        if unit * min(n_rows, n_active) * len(columns) ** 2 > budget:
             self.is_cut = True
             n_columns = _affordable(budget / unit)
             strongest = np.argsort(-self.diagonal, kind="stable")[:n_columns]
