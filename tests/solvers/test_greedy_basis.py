@@ -131,13 +131,13 @@ def test_exact_choice_is_the_best_of_all_candidates(rng):
 
 def test_joint_choice_is_the_best_of_the_quadratic_model(rng):
     """With all weights free; the second pick given the first."""
-    K, is_pos = draw_kernel(rng, shift=2.0)
+    K, is_pos = draw_kernel(rng)
     expansion = make_expansion(K, is_pos)
     expansion.append(np.array([3, 17, 22, 30]))
     expansion.retrain(1e-2)
     # Weights far too large: their slopes matter, and some rows are in no active pair.
     expansion.truncate(4 * expansion.coef)
-    assert np.any(expansion.terms.grad == 0)
+    assert 20 < np.count_nonzero(expansion.terms.grad) < 40
     chosen = list(expansion.index)
     pool = np.setdiff1d(np.arange(40), chosen)
     picks = pick_jointly(expansion, pool, 3)

@@ -49,6 +49,8 @@ class Gram:
         Precision of the values.
     n_bytes, n_bytes_kept : int
         Size of all tiles, and of those in memory.
+    trace : float
+        Sum of the diagonal.
 
     Examples
     --------
@@ -83,6 +85,7 @@ class Gram:
         self._against = against
         self._tiles: dict[tuple[int, int], NDArray[Any]] = {}
         self.n_bytes_kept = 0
+        self.trace = 0.0
         self._keep(memory_budget)
 
     def dot(self, vector: FloatArray) -> FloatArray:
@@ -123,6 +126,8 @@ class Gram:
                     break
                 values = compute(rows)
                 _check_values(values, is_diagonal=i == j)
+                if i == j:
+                    self.trace += float(np.trace(values, dtype=np.float64))
                 if fits:
                     self._tiles[i, j] = values
                     self.n_bytes_kept += values.nbytes

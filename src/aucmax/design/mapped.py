@@ -8,9 +8,9 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-from threadpoolctl import ThreadpoolController
 
 from aucmax._kernels.products import add_weighted_rows_precisely, row_scores
+from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import FloatArray, IntArray, Matrix
 from aucmax._utils.validation import n_threads
 
@@ -75,7 +75,6 @@ class MappedDesign:
         self._parts = _cut(X.shape[0], MAX_PARTS)
         threads = min(n_threads(), len(self._parts))
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
-        self._blas = ThreadpoolController() if threads > 1 else None
         self.cache = self._fill_cache(memory_budget)
 
     @property
@@ -160,12 +159,12 @@ class MappedDesign:
         return [slice(start, stop) for start, stop in pairwise(cuts)]
 
     def _for_each_part(self, run: Callable[[int], None]) -> None:
-        if self._pool is None or self._blas is None:
+        if self._pool is None:
             for part in range(len(self._parts)):
                 run(part)
         else:
             # One thread of BLAS in each of ours.
-            with self._blas.limit(limits=1):
+            with one_blas_thread():
                 list(self._pool.map(run, range(len(self._parts))))
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aucmax._utils.progress import report
+from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
 from aucmax._utils.validation import FitInputs
 from aucmax.design import Design, MappedDesign
@@ -121,7 +122,8 @@ def choose_kernel(
 
     def auc_at(width: float) -> float:
         if width not in tried:
-            tried[width] = _score_width(make(sample, width), sample, folds, alphas)
+            with one_blas_thread():
+                tried[width] = _score_width(make(sample, width), sample, folds, alphas)
             if verbose:
                 best = max(tried[width], key=lambda pair: pair[1])
                 report(

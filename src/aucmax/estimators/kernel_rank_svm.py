@@ -281,7 +281,7 @@ def _refuse_many_rows(n: int, budget: int) -> None:
         raise ValueError(
             f"KernelRankSVM needs the kernel between all {n} rows, which takes "
             f"{2 * n**2 / 1e9:.3g} GB (half of it, in float32) against a memory_budget "
-            f"of {budget / 1e9:.3g} GB, and minutes for each of a hundred products. Use "
-            "NBAUC or SparseKernelAUC, whose cost is linear in the rows, or pass at "
-            f"most {MAX_ROWS} rows."
+            f"of {budget / 1e9:.3g} GB, and minutes for each of a hundred products. "
+            "Use NBAUC or SparseKernelAUC, whose cost is linear in the rows, or pass "
+            f"at most {MAX_ROWS} rows."
         )

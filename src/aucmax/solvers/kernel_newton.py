@@ -16,7 +16,7 @@ score space, and a gradient at the true active pairs. On eight problems that too
 import math
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, eigh, solve, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
 
 from aucmax._kernels.products import dot
 from aucmax._utils.typing import BoolArray, FloatArray
@@ -51,7 +51,7 @@ DIRECT_TOL = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-5}
 # With more, idle rows are cleared with the help of landmarks, once, twice or four times
 # as many as usual: whatever costs less than this share of ``tol``.
 CLEAR_WITH, CLEAR_COST = (1, 2, 4), 0.5
-# A kernel with an eigenvalue below minus this share of its largest is not positive.
+# Rounding gives a kernel eigenvalues below zero, but not below this share of its trace.
 INDEFINITE = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-5}
 
 
@@ -129,7 +129,6 @@ class KernelNewton:
         self.n_passes = 0.0
         self.history: list[Step] = []
         self._values = [self.objective()]
-        self._largest = 0.0
         self._landmarks: LandmarkHessian | None = None
         self._next_draw = FIRST_DRAW
 
@@ -143,7 +142,7 @@ class KernelNewton:
         """Minimise to ``tol``, then clear the coefficients of idle rows."""
         gap = self._descend(tol, max_iter, on_step)
         if self._is_small() and 0 < len(self.history) < max_iter:
-            gap = self._solve_directly(max_iter, on_step)
+            gap = self._solve_directly(gap, max_iter, on_step)
         elif gap <= tol and np.any(self._is_idle()):
             self._clear_idle(tol)
             self._record(gap, on_step)
@@ -173,7 +172,9 @@ class KernelNewton:
             gap = min(bound, self._expected_gain()) / value
             n_steps = len(self.history)
             is_slow = n_steps >= DIRECT_AFTER and self._is_small()
-            if gap <= tol or n_steps >= max_iter or is_slow:
+            # One step at least, however strong the penalty: it alone makes a ranking.
+            is_done = gap <= tol and (n_steps > 0 or bound == 0.0)
+            if is_done or n_steps >= max_iter or is_slow:
                 return gap
             if self._renew_landmarks():
                 direction = None
@@ -208,17 +209,18 @@ class KernelNewton:
 
     def _squared_norm(self, vector: FloatArray, image: FloatArray) -> float:
         """Return ``vector' K vector``; raise where it is clearly below zero."""
-        norm, square = dot(vector, image), dot(vector, vector)
-        if square > 0.0:
-            self._largest = max(self._largest, math.sqrt(dot(image, image) / square))
-        if norm < -INDEFINITE[self.gram.dtype] * self._largest * square:
+        norm = dot(vector, image)
+        largest = abs(self.gram.trace) * dot(vector, vector)
+        if norm < -INDEFINITE[self.gram.dtype] * largest:
             raise ValueError(
                 "The kernel is not positive semi-definite: a function has the squared "
                 f"norm {norm:g}. Choose another kernel, or other parameters for it; "
                 "rbf and laplacian always are, the polynomial for coef0 >= 0 and a "
                 "whole degree."
             )
-        return max(norm, 0.0)
+        # The very first is all rounding where the rows are alike.
+        is_noise = norm <= 8.0 * np.finfo(self.gram.dtype).eps * largest
+        return 0.0 if is_noise and not self.history else max(norm, 0.0)
 
     def _expected_gain(self) -> float:
         """Return what the decrease of the last steps would come to if it went on.
@@ -311,19 +313,24 @@ class KernelNewton:
 
     def _is_small(self) -> bool:
         """Say whether Newton's equations can be solved directly."""
-        return bool(np.count_nonzero(self.terms.hess_diag()) <= MAX_DIRECT)
+        return 0 < np.count_nonzero(self.terms.hess_diag()) <= MAX_DIRECT
 
     def _is_idle(self) -> BoolArray:
         """Mask the rows whose coefficient is zero at the minimum, but not here."""
         idle: BoolArray = (self.terms.grad == 0.0) & (self.coef != 0.0)
         return idle
 
-    def _solve_directly(self, max_iter: int, on_step: OnStep | None) -> float:
+    def _solve_directly(
+        self, gap: float, max_iter: int, on_step: OnStep | None
+    ) -> float:
         """Take exact Newton steps until they change nothing; return the gap."""
         slack, n_last = DIRECT_TOL[self.gram.dtype], 0
         while self._is_small() and len(self.history) < max_iter:
             value = self.objective()
-            gap = self._step_directly(slack)
+            promise = self._step_directly(slack)
+            if promise is None:
+                return gap
+            gap = promise / max(value, np.finfo(float).tiny)
             self._record(gap, on_step)
             # One more where the last has left rows idle, but not for ever.
             n_last += abs(value - self.objective()) <= slack * value
@@ -331,11 +338,12 @@ class KernelNewton:
                 return 0.0
         return gap
 
-    def _step_directly(self, slack: float) -> float:
-        """Take the exact Newton step; return what it promised, relatively.
+    def _step_directly(self, slack: float) -> float | None:
+        """Take the exact Newton step; return what it promised.
 
         Its end ``c`` solves ``alpha c + loss_grad + H (K c - scores) = 0``, so c lives
-        on the rows that H touches.
+        on the rows that H touches. None where that is beyond the digits of float64, at
+        penalties far below any use.
         """
         active = np.flatnonzero(self.terms.hess_diag() > 0.0)
         kernel = self.gram.block(active, active).astype(np.float64)
@@ -347,18 +355,24 @@ class KernelNewton:
         matrix[np.diag_indices_from(matrix)] += self.alpha
         target = self.terms.hess_dot(self.scores) - self.terms.grad
         end = np.zeros(self.gram.n)
-        end[active] = solve(matrix, target[active], check_finite=False)
+        try:
+            end[active] = np.linalg.solve(matrix, target[active])
+        except LinAlgError:
+            return None
         end_scores = self._product(end)
 
         along = end_scores - self.scores
         slope = dot(self.alpha * self.coef + self.terms.grad, along)
-        value, terms = self.objective(), self._evaluate(end_scores)
-        if self._objective(end, end_scores, terms) <= (1.0 + slack) * value:
+        terms = self._evaluate(end_scores)
+        value = self._objective(end, end_scores, terms)
+        if value <= (1.0 + slack) * self.objective():
             # The whole step, and with no rounding: zeros stay zeros.
             self.coef, self.scores, self.terms = end, end_scores, terms
         elif slope < 0.0:
             self._search(end - self.coef, along, slope)
-        return max(0.0, -0.5 * slope) / max(value, np.finfo(float).tiny)
+        else:
+            return None
+        return max(0.0, -0.5 * slope)
 
     def _clear_idle(self, tol: float) -> None:
         """Clear their coefficients, and make up for them at the landmarks."""
