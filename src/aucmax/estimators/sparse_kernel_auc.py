@@ -21,9 +21,17 @@ from aucmax._utils.validation import (
     check_fit_inputs,
     validated,
 )
+from aucmax.design import Design
 from aucmax.estimators._kernel_base import KernelScorer
-from aucmax.estimators._kernel_choice import choose_kernel, working_dtype
+from aucmax.estimators._kernel_choice import (
+    BUDGET,
+    MAX_LANDMARKS,
+    choose_kernel,
+    nystroem_mapped,
+    working_dtype,
+)
 from aucmax.features.kernels import Kernel
+from aucmax.features.nystroem import Nystroem
 from aucmax.losses import SquaredHinge
 from aucmax.metrics.auc import roc_auc
 from aucmax.solvers._base import Step
@@ -31,6 +39,9 @@ from aucmax.solvers._expansion import Expansion
 from aucmax.solvers.centres import Moved, refine_centres
 from aucmax.solvers.greedy_basis import Stage, greedy_basis
 
+# Landmarks that stand for a chosen function when gamma and alpha are tuned. More allow
+# for less penalty than few functions want.
+LANDMARKS_PER_FUNCTION = 2
 # Held-out rows of either class below which an AUC is too coarse to stop by.
 FEWEST_HELD_OUT = 10
 # Stages (four per doubling) that may pass without this gain in held-out AUC.
@@ -238,6 +249,7 @@ class SparseKernelAUC(KernelScorer):
                 coef0=self.coef0,
                 random_state=rng.randint(2**31 - 1),
                 verbose=self.verbose,
+                make_design=self._tuning_design,
             )
             self.gamma_, self.alpha_ = chosen.gamma, chosen.alpha
             self.tuning_ = chosen.tried
@@ -255,6 +267,20 @@ class SparseKernelAUC(KernelScorer):
                 scores, self.objective_ = moved.scores, moved.value
             self._store_expansion(kernel, basis, coef, scores, inputs)
         return self
+
+    def _tuning_design(self, data: FitInputs, gamma: float) -> Design:
+        """Return some rows in terms of landmarks, to choose gamma and alpha with."""
+        n_landmarks = min(MAX_LANDMARKS, LANDMARKS_PER_FUNCTION * self.n_basis)
+        feature_map = Nystroem(
+            n_landmarks=n_landmarks,
+            kernel=self.kernel,
+            gamma=gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            dtype=working_dtype(data.X, n_landmarks),
+            random_state=0,
+        ).fit(data.X, sample_weight=data.weight)
+        return nystroem_mapped(data.X, feature_map, BUDGET)
 
     def _grow(
         self, kernel: Kernel, inputs: FitInputs, rng: np.random.RandomState

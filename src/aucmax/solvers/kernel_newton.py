@@ -131,6 +131,8 @@ class KernelNewton:
         self._values = [self.objective()]
         self._landmarks: LandmarkHessian | None = None
         self._next_draw = FIRST_DRAW
+        # Whether float64 has enough of them for direct steps.
+        self._has_digits = True
 
     def objective(self) -> float:
         """Return the loss plus the penalty."""
@@ -142,15 +144,17 @@ class KernelNewton:
         """Minimise to ``tol``, then clear the coefficients of idle rows."""
         gap = self._descend(tol, max_iter, on_step)
         if self._is_small() and 0 < len(self.history) < max_iter:
-            gap = self._solve_directly(gap, max_iter, on_step)
-        elif gap <= tol and np.any(self._is_idle()):
+            gap = self._solve_directly(max_iter, on_step)
+            if not self._has_digits:
+                gap = self._descend(tol, max_iter, on_step)
+        elif gap <= tol and np.any(self.terms.grad) and np.any(self._is_idle()):
             self._clear_idle(tol)
             self._record(gap, on_step)
         converged = gap <= tol
         message = (
             f"estimated relative gap below {tol:g}"
             if converged
-            else f"estimated relative gap {gap:.1e} after {max_iter} steps"
+            else f"estimated relative gap {gap:.1e} after {len(self.history)} steps"
         )
         return Result(
             self.coef,
@@ -313,23 +317,23 @@ class KernelNewton:
 
     def _is_small(self) -> bool:
         """Say whether Newton's equations can be solved directly."""
-        return 0 < np.count_nonzero(self.terms.hess_diag()) <= MAX_DIRECT
+        n_active = int(np.count_nonzero(self.terms.hess_diag()))
+        return self._has_digits and 0 < n_active <= MAX_DIRECT
 
     def _is_idle(self) -> BoolArray:
         """Mask the rows whose coefficient is zero at the minimum, but not here."""
         idle: BoolArray = (self.terms.grad == 0.0) & (self.coef != 0.0)
         return idle
 
-    def _solve_directly(
-        self, gap: float, max_iter: int, on_step: OnStep | None
-    ) -> float:
+    def _solve_directly(self, max_iter: int, on_step: OnStep | None) -> float:
         """Take exact Newton steps until they change nothing; return the gap."""
-        slack, n_last = DIRECT_TOL[self.gram.dtype], 0
+        slack, n_last, gap = DIRECT_TOL[self.gram.dtype], 0, np.inf
         while self._is_small() and len(self.history) < max_iter:
             value = self.objective()
             promise = self._step_directly(slack)
             if promise is None:
-                return gap
+                self._has_digits = False
+                break
             gap = promise / max(value, np.finfo(float).tiny)
             self._record(gap, on_step)
             # One more where the last has left rows idle, but not for ever.
