@@ -4,7 +4,20 @@
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import aucmax
-from aucmax import SPDAM, LeastSquaresAUC, RankSVM, RankSVMCV, UnivariateAUC
+from aucmax import (
+    NBAUC,
+    NSAUC,
+    RFAUC,
+    SPDAM,
+    FourierFeatures,
+    KernelRankSVM,
+    LeastSquaresAUC,
+    Nystroem,
+    RankSVM,
+    RankSVMCV,
+    SparseKernelAUC,
+    UnivariateAUC,
+)
 
 ESTIMATORS = [
     RankSVM(),
@@ -16,6 +29,13 @@ ESTIMATORS = [
     UnivariateAUC(loss="square"),
     UnivariateAUC(loss="exponential"),
     SPDAM(),
+    NBAUC(),
+    RFAUC(),
+    NSAUC(),
+    KernelRankSVM(),
+    SparseKernelAUC(),
+    Nystroem(),
+    FourierFeatures(),
 ]
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernel AUC with few kernel functions, chosen greedily."""
 
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -68,7 +69,9 @@ class SparseKernelAUC(KernelScorer):
     kernel : {"rbf", "laplacian", "polynomial"} or callable, default="rbf"
         The kernel function; a callable takes two matrices of rows and is symmetric.
     gamma : "auto", "scale-mean" or float, default="auto"
-        Inverse width of the kernel. "auto" chooses it together with ``alpha``.
+        Inverse width of the kernel. "auto" chooses it together with ``alpha``, on a
+        bounded sub-sample with two landmarks per function, by the AUC of rows left out;
+        "scale-mean" is one over the mean squared distance of the rows to their mean.
     degree, coef0 : float, default=3, 1
         Of the polynomial kernel.
     alpha : "auto" or float, default="auto"
@@ -240,6 +243,7 @@ class SparseKernelAUC(KernelScorer):
         with all_or_nothing(self):
             inputs = check_fit_inputs(self, X, y)
             rng = check_random_state(self.random_state)
+            seed = rng.randint(2**31 - 1)
             chosen = choose_kernel(
                 inputs,
                 kernel=self.kernel,
@@ -247,9 +251,9 @@ class SparseKernelAUC(KernelScorer):
                 alpha=self.alpha,
                 degree=self.degree,
                 coef0=self.coef0,
-                random_state=rng.randint(2**31 - 1),
+                random_state=seed,
                 verbose=self.verbose,
-                make_design=self._tuning_design,
+                make_design=partial(self._tuning_design, seed),
             )
             self.gamma_, self.alpha_ = chosen.gamma, chosen.alpha
             self.tuning_ = chosen.tried
@@ -268,7 +272,7 @@ class SparseKernelAUC(KernelScorer):
             self._store_expansion(kernel, basis, coef, scores, inputs)
         return self
 
-    def _tuning_design(self, data: FitInputs, gamma: float) -> Design:
+    def _tuning_design(self, seed: int, data: FitInputs, gamma: float) -> Design:
         """Return some rows in terms of landmarks, to choose gamma and alpha with."""
         n_landmarks = min(MAX_LANDMARKS, LANDMARKS_PER_FUNCTION * self.n_basis)
         feature_map = Nystroem(
@@ -278,7 +282,7 @@ class SparseKernelAUC(KernelScorer):
             degree=self.degree,
             coef0=self.coef0,
             dtype=working_dtype(data.X, n_landmarks),
-            random_state=0,
+            random_state=seed,
         ).fit(data.X, sample_weight=data.weight)
         return nystroem_mapped(data.X, feature_map, BUDGET)
 
