@@ -2,8 +2,8 @@
 """Slope and curvature of the squared hinge along many columns at once.
 
 One trip along rows sorted as in ``sweeps``. The columns of a row lie side by side, so
-the inner loop runs over candidates and the compiler vectorises it: half a nanosecond
-per value, where one sweep per candidate takes four.
+the inner loop runs over candidates and the compiler vectorises it: less than half a
+nanosecond per float32 value.
 """
 
 from typing import Any

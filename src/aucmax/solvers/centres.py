@@ -24,7 +24,7 @@ CentredKernel = Callable[[FloatArray], Callable[[Matrix], NDArray[Any]]]
 
 BLOCK_ROWS = 2048
 # Pairs of steps that L-BFGS remembers. 10, 30 and 60 end at objectives of .02356,
-# .02325 and .02291 after 200 iterations on ijcnn1; they cost no time.
+# .02325 and .02291 after 200 iterations on ijcnn1; more cost little time.
 MEMORY = 50
 # An iteration that lowers the objective by a smaller share is the last: float32 kernel
 # values would not show much less.

@@ -16,7 +16,7 @@ score space, and a gradient at the true active pairs. On eight problems that too
 import math
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from aucmax._kernels.products import dot
 from aucmax._utils.typing import BoolArray, FloatArray
@@ -39,8 +39,10 @@ LANDMARKS, MAX_LANDMARKS, LANDMARK_BLOCK = 5.0, 2000, 128
 # Off the landmarks' span, the curvature is taken for so many times the least on it: two
 # to ten are alike, one takes 1.5 times the steps.
 REST = 5.0
-# Added to the landmarks' kernel, as a share of its trace: it may be singular.
-JITTER = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-7}
+N_INVERSE = 5
+# Added to the diagonals of the landmarks' kernel and Hessian, as a share of the trace:
+# they may be singular.
+JITTER = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-7}
 # The gap is judged by the last eighth of the steps, and at least so many.
 LEAST_WINDOW, WINDOW_SHARE = 3, 8
 SLOWEST_RATE = 0.95
@@ -425,11 +427,10 @@ class LandmarkHessian:
         self.share = len(self._index) / gram.n
         columns = gram.block(slice(0, gram.n), self._index)
         self._rows = np.ascontiguousarray(columns.T)
-        self._factor = self._factorise(self._rows[:, self._index].astype(np.float64))
-        hessian = self._whiten(self._whiten(self._hessian(terms)).T)
-        values, self._vectors = eigh(0.5 * (hessian + hessian.T), check_finite=False)
-        self._curvature = alpha + np.maximum(values, 0.0)
-        self._rest = alpha + REST * max(0.0, float(values[0]))
+        kernel = self._rows[:, self._index].astype(np.float64)
+        self._kernel = self._factorise(kernel)
+        self._hessian = self._factorise(alpha * kernel + self._loss_hessian(terms))
+        self._rest = alpha + REST * max(0.0, self._least_curvature(kernel) - alpha)
 
     def drift(self, terms: Terms) -> float:
         """Return the share of the curvature that sits on other rows by now."""
@@ -440,31 +441,20 @@ class LandmarkHessian:
         self, grad: FloatArray, image: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return the solution of ``H z = grad`` and its image, given that of grad."""
-        scale = 1.0 / self._rest
-        step = self._on_span(image[self._index], scale - 1.0 / self._curvature)
+        scale, slopes = 1.0 / self._rest, image[self._index]
+        step = scale * cho_solve(self._kernel, slopes, check_finite=False)
+        step -= cho_solve(self._hessian, slopes, check_finite=False)
         scaled = scale * grad
         scaled[self._index] -= step
         return scaled, scale * image - self._image(step)
 
     def newton_step(self, grad: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the best step within the span, and its image."""
-        slopes = self._rows @ grad.astype(self._rows.dtype)
-        part = self._on_span(slopes.astype(np.float64), -1.0 / self._curvature)
+        slopes = (self._rows @ grad.astype(self._rows.dtype)).astype(np.float64)
+        part = -cho_solve(self._hessian, slopes, check_finite=False)
         step = np.zeros_like(grad)
         step[self._index] = part
         return step, self._image(part)
-
-    def _on_span(self, slopes: FloatArray, factors: FloatArray) -> FloatArray:
-        """Scale the eigenvectors' parts of a function given by its values there."""
-        parts = self._vectors.T @ self._whiten(slopes)
-        step: FloatArray = solve_triangular(
-            self._factor,
-            self._vectors @ (factors * parts),
-            trans=1,
-            lower=True,
-            check_finite=False,
-        )
-        return step
 
     def _image(self, step: FloatArray) -> FloatArray:
         image: FloatArray = (step.astype(self._rows.dtype) @ self._rows).astype(
@@ -472,7 +462,7 @@ class LandmarkHessian:
         )
         return image
 
-    def _hessian(self, terms: Terms) -> FloatArray:
+    def _loss_hessian(self, terms: Terms) -> FloatArray:
         size, n = self._rows.shape
         hessian, curved = np.empty((size, size)), np.empty(n)
         for low in range(0, size, LANDMARK_BLOCK):
@@ -484,19 +474,23 @@ class LandmarkHessian:
             hessian[low : low + LANDMARK_BLOCK] = products @ self._rows.T
         return hessian
 
-    def _factorise(self, kernel: FloatArray) -> FloatArray:
-        jitter = JITTER[self._rows.dtype] * max(float(np.trace(kernel)), 1e-300)
+    def _factorise(self, matrix: FloatArray) -> tuple[FloatArray, bool]:
+        jitter = JITTER[self._rows.dtype] * max(float(np.trace(matrix)), 1e-300)
         while True:
+            shifted = matrix + jitter * np.eye(len(matrix))
             try:
-                shifted = kernel + jitter * np.eye(len(kernel))
-                factor: FloatArray = cholesky(shifted, lower=True, check_finite=False)
+                factor: tuple[FloatArray, bool] = cho_factor(
+                    shifted, overwrite_a=True, check_finite=False
+                )
             except LinAlgError:
                 jitter *= 10.0
             else:
                 return factor
 
-    def _whiten(self, values: FloatArray) -> FloatArray:
-        white: FloatArray = solve_triangular(
-            self._factor, values, lower=True, check_finite=False
-        )
-        return white
+    def _least_curvature(self, kernel: FloatArray) -> float:
+        """Return about the least curvature on the span, by inverse iteration."""
+        function = np.random.default_rng(0).normal(size=len(kernel))
+        for _ in range(N_INVERSE):
+            function /= math.sqrt(float(function @ kernel @ function))
+            function = cho_solve(self._hessian, kernel @ function, check_finite=False)
+        return 1.0 / math.sqrt(float(function @ kernel @ function))
