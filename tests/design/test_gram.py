@@ -14,10 +14,13 @@ class Counted:
         self.count = 0
 
     def __call__(self, columns, dtype):
-        def values(rows):
+        def values(rows, out=None):
             block = self.matrix[rows][:, columns].astype(dtype)
             self.count += block.size
-            return block
+            if out is None:
+                return block
+            out[...] = block
+            return out
 
         return values
 
@@ -96,6 +99,7 @@ def test_block_of_any_rows(rng):
     gram = Gram(Counted(kernel), 30, memory_budget=10**6, tile=8)
     index = np.array([20, 3, 3])
     assert_array_equal(gram.block(slice(0, 30), index), kernel[:, index])
+    assert_array_equal(gram.rows(index), kernel[index])
     assert_array_equal(gram.block(index, index), kernel[np.ix_(index, index)])
 
 

@@ -88,6 +88,8 @@ def test_float32_rows_with_float64_sums(rank, rng):
     none = make(state, rank=rank, dtype="float32", memory_budget=0)[0]
     assert_array_equal(every.scores(coef), none.scores(coef))
     assert_array_equal(every.adjoint(vector), none.adjoint(vector))
+    index = rng.permutation(N)[:300]
+    assert_array_equal(every.rows(index), none.rows(index))
 
 
 def test_threads_change_nothing(rng, monkeypatch):

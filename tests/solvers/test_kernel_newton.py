@@ -18,7 +18,14 @@ def rbf(X, gamma):
 
 def gram_of(kernel, **options):
     def against(columns, dtype):
-        return lambda rows: kernel[rows][:, columns].astype(dtype)
+        def values(rows, out=None):
+            block = kernel[rows][:, columns].astype(dtype)
+            if out is None:
+                return block
+            out[...] = block
+            return out
+
+        return values
 
     return Gram(against, len(kernel), **{"memory_budget": 10**9, "tile": 64} | options)
 
@@ -296,3 +303,23 @@ def test_overflow_is_explained():
     kernel = np.diag([1e300, 1e300, 1e300])
     with pytest.raises(ValueError, match="Scale the features"):
         solve(kernel, np.array([True, False, True]), alpha=1.0)
+
+
+@pytest.mark.parametrize("gamma", [1e-3, 0.1, 10.0])
+@pytest.mark.parametrize("alpha", [1e-18, 1e-100])
+def test_penalties_beyond_the_digits_of_float64_do_no_harm(alpha, gamma, rng):
+    kernel, is_pos = draw(rng, n=60, gamma=gamma)
+    result = solve(kernel, is_pos, alpha=alpha, max_iter=200)
+    assert np.isfinite(result.coef).all()
+    assert 0 <= result.value < 1
+
+
+@pytest.mark.parametrize("most", range(60, 140, 10))
+def test_few_active_rows_may_become_many_again(most, rng, monkeypatch):
+    kernel, is_pos = draw(rng, n=150)
+    exact = solve(kernel, is_pos, alpha=1e-6)
+    monkeypatch.setattr(module, "MAX_DIRECT", most)
+    monkeypatch.setattr(module, "DIRECT_AFTER", 1)
+    result = solve(kernel, is_pos, alpha=1e-6)
+    assert result.converged
+    assert -1e-9 <= result.value / exact.value - 1 <= 3e-4

@@ -1,17 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The kernel between all training rows, seen through its products with vectors."""
 
+import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from aucmax._utils.typing import FloatArray, IntArray
 
-# Some training rows, and the kernel between any of them and fixed ones.
 Rows = slice | IntArray
-Against = Callable[[Rows, np.dtype[Any]], Callable[[Rows], NDArray[Any]]]
+
+
+class Values(Protocol):
+    """The kernel between any training rows and fixed ones."""
+
+    def __call__(self, rows: Rows, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Return all values, in ``out`` where given."""
+        ...
+
+
+Against = Callable[[Rows, np.dtype[Any]], Values]
 
 # Side of a tile: its values are computed at the speed of one matrix product.
 TILE = 1024
@@ -32,8 +42,9 @@ class Gram:
     Parameters
     ----------
     against : callable
-        ``against(columns, dtype)(rows)``: the kernel between ``rows`` and ``columns``,
-        slices or indices of the n training rows, as an array of that dtype.
+        ``against(columns, dtype)(rows, out=None)``: the kernel between ``rows`` and
+        ``columns``, slices or indices of the n training rows, as an array of that
+        dtype; written to ``out`` where given.
     n : int
         Number of rows.
     memory_budget : int
@@ -57,11 +68,9 @@ class Gram:
     >>> import numpy as np
     >>> from aucmax.design.gram import Gram
     >>> x = np.array([1.0, 2.0, 3.0])
-    >>> gram = Gram(
-    ...     lambda columns, dtype: lambda rows: np.outer(x[rows], x[columns]),
-    ...     n=3,
-    ...     memory_budget=1000,
-    ... )
+    >>> def against(columns, dtype):
+    ...     return lambda rows, out=None: np.outer(x[rows], x[columns], out=out)
+    >>> gram = Gram(against, n=3, memory_budget=1000)
     >>> gram.dot(np.array([1.0, 0.0, -1.0]))
     array([-2., -4., -6.])
     """
@@ -84,9 +93,13 @@ class Gram:
         self.n_bytes = self._n_values() * self.dtype.itemsize
         self._against = against
         self._tiles: dict[tuple[int, int], NDArray[Any]] = {}
+        # Tiles share one array: the system makes large ones about twice as fast. The
+        # next one holds a tile that is not kept.
+        self._memory = np.empty(min(memory_budget, self.n_bytes), dtype=np.uint8)
+        self._scratch = np.empty(min(tile, n) ** 2, dtype=self.dtype)
         self.n_bytes_kept = 0
         self.trace = 0.0
-        self._keep(memory_budget)
+        self._fill()
 
     def dot(self, vector: FloatArray) -> FloatArray:
         """Return the matrix times ``vector``, added up in float64."""
@@ -98,7 +111,9 @@ class Gram:
                 tile = self._tiles.get((i, j))
                 if tile is None:
                     compute = compute or self._against(columns, self.dtype)
-                    tile = compute(self.spans[i])
+                    shape = self._shape(i, j)
+                    tile = self._scratch[: math.prod(shape)].reshape(shape)
+                    compute(self.spans[i], out=tile)
                 if i == j:
                     out[columns] += tile @ narrow[columns]
                 else:
@@ -109,28 +124,42 @@ class Gram:
         """Return the values between some rows and some others, computed afresh."""
         return self._against(columns, self.dtype)(rows)
 
+    def rows(self, index: IntArray) -> NDArray[Any]:
+        """Return some rows of the matrix, computed afresh."""
+        values = self._against(index, self.dtype)
+        rows = np.empty((len(index), self.n), dtype=self.dtype)
+        for span in self.spans:
+            rows[:, span] = values(span).T
+        return rows
+
     def _n_values(self) -> int:
         sizes = [span.stop - span.start for span in self.spans]
         return (sum(sizes) ** 2 + sum(size**2 for size in sizes)) // 2
 
-    def _keep(self, memory_budget: int) -> None:
-        """Compute and keep the tiles that fit; check the kernel where it is cheap."""
+    def _shape(self, i: int, j: int) -> tuple[int, int]:
+        rows, columns = self.spans[i], self.spans[j]
+        return rows.stop - rows.start, columns.stop - columns.start
+
+    def _fill(self) -> None:
+        """Compute the tiles that fit, and those of the diagonal; check the kernel."""
         for j, columns in enumerate(self.spans):
             compute = self._against(columns, self.dtype)
             for i in range(j, len(self.spans)):
-                rows = self.spans[i]
-                size = (rows.stop - rows.start) * (columns.stop - columns.start)
-                room = memory_budget - self.n_bytes_kept
-                fits = size * self.dtype.itemsize <= room
+                shape = self._shape(i, j)
+                size = math.prod(shape) * self.dtype.itemsize
+                room = self._memory[self.n_bytes_kept :][:size]
+                fits = len(room) == size
                 if not fits and i > j:
                     break
-                values = compute(rows)
-                _check_values(values, is_diagonal=i == j)
+                flat = room.view(self.dtype) if fits else self._scratch
+                tile = flat[: math.prod(shape)].reshape(shape)
+                compute(self.spans[i], out=tile)
+                _check_values(tile, is_diagonal=i == j)
                 if i == j:
-                    self.trace += float(np.trace(values, dtype=np.float64))
+                    self.trace += float(np.trace(tile, dtype=np.float64))
                 if fits:
-                    self._tiles[i, j] = values
-                    self.n_bytes_kept += values.nbytes
+                    self._tiles[i, j] = tile
+                    self.n_bytes_kept += size
 
 
 def _add_both(

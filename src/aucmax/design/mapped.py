@@ -114,18 +114,31 @@ class MappedDesign:
 
     def rows(self, index: IntArray, columns: IntArray | None = None) -> NDArray[Any]:
         """Return the given mapped rows, and only some of their columns if given."""
-        index = np.asarray(index)
-        if self.is_cached:
-            mapped = self.cache[index]
-        else:
-            mapped = np.empty((len(index), self._width), dtype=self.dtype)
-            for low in range(0, len(index), BLOCK_ROWS):
-                some = slice(low, low + BLOCK_ROWS)
-                self._map_anew(self.X[index[some]], out=mapped[some])
+        mapped = self.cache[index] if self.is_cached else self._gather(index)
         if self._rounded is None or self._is_mixed_first:
             return mapped if columns is None else mapped[:, columns]
         rounded = self._rounded if columns is None else self._rounded[:, columns]
         return np.asarray(mapped @ rounded)
+
+    def _gather(self, index: IntArray) -> NDArray[Any]:
+        """Return some mapped rows, each computed in the company of its block.
+
+        In other company it would be rounded differently, and a budget would change the
+        solver's way.
+        """
+        mapped = np.empty((len(index), self._width), dtype=self.dtype)
+        order = np.argsort(index, kind="stable")
+        wanted = index[order]
+
+        def run(part: int) -> None:
+            for rows in self._blocks(part):
+                low, high = np.searchsorted(wanted, [rows.start, rows.stop])
+                if low < high:
+                    block = self._mapped(rows)
+                    mapped[order[low:high]] = block[wanted[low:high] - rows.start]
+
+        self._for_each_part(run)
+        return mapped
 
     def _fill_cache(self, memory_budget: int) -> NDArray[Any]:
         n_bytes = self._width * self.dtype.itemsize

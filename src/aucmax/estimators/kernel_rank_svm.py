@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernel RankSVM over all pairs, with the kernel between all rows."""
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +17,7 @@ from aucmax._utils.validation import (
     check_fit_inputs,
     validated,
 )
-from aucmax.design.gram import TILE, Against, Gram, Rows
+from aucmax.design.gram import TILE, Against, Gram, Rows, Values
 from aucmax.estimators._kernel_base import KernelScorer
 from aucmax.estimators._kernel_choice import choose_kernel
 from aucmax.features.kernels import Kernel
@@ -26,7 +25,7 @@ from aucmax.losses import SquaredHinge
 from aucmax.solvers._base import Result
 from aucmax.solvers.kernel_newton import kernel_newton
 
-# With more rows a single product with the kernel takes minutes.
+# With so many rows a product takes some ten seconds, and a fit up to a hundred of them.
 MAX_ROWS = 100_000
 # Bytes that the columns of a tile may take when sparse rows are made dense.
 DENSE_BYTES = 64 * 2**20
@@ -66,7 +65,7 @@ class KernelRankSVM(KernelScorer):
     memory_budget : int or str, default="4GB"
         Room for half the kernel matrix, which is symmetric: in float64 where that fits
         (up to 31,000 rows in 4 GB), else in float32 (44,000). What does not fit is
-        computed again for every product: slower, with the same result.
+        computed again for every product: slower, with the same result as float32.
     random_state : int, RandomState instance or None, default=None
         Used by "auto".
     verbose : int, default=0
@@ -263,9 +262,13 @@ class KernelRankSVM(KernelScorer):
 def _kernel_against(kernel: Kernel, X: Matrix) -> Against:
     """Return the kernel between any training rows, as `Gram` asks for it."""
 
-    def against(columns: Rows, dtype: np.dtype[Any]) -> Callable[[Rows], NDArray[Any]]:
+    def against(columns: Rows, dtype: np.dtype[Any]) -> Values:
         prepared = kernel.prepare(X[columns], like=X, dtype=dtype)
-        return lambda rows: prepared(X[rows])
+
+        def values(rows: Rows, out: NDArray[Any] | None = None) -> NDArray[Any]:
+            return prepared(X[rows], out)
+
+        return values
 
     return against
 
@@ -281,7 +284,7 @@ def _refuse_many_rows(n: int, budget: int) -> None:
         raise ValueError(
             f"KernelRankSVM needs the kernel between all {n} rows, which takes "
             f"{2 * n**2 / 1e9:.3g} GB (half of it, in float32) against a memory_budget "
-            f"of {budget / 1e9:.3g} GB, and minutes for each of a hundred products. "
+            f"of {budget / 1e9:.3g} GB, and over ten seconds per step of the solver. "
             "Use NBAUC or SparseKernelAUC, whose cost is linear in the rows, or pass "
             f"at most {MAX_ROWS} rows."
         )
