@@ -44,7 +44,7 @@ from aucmax.solvers.greedy_basis import Stage, greedy_basis
 # for less penalty than few functions want.
 LANDMARKS_PER_FUNCTION = 2
 # Held-out rows of either class below which an AUC is too coarse to stop by.
-FEWEST_HELD_OUT = 10
+FEWEST_HELD_OUT = 50
 # Stages (four per doubling) that may pass without this gain in held-out AUC.
 PATIENCE, LEAST_GAIN = 8, 1e-4
 
@@ -86,7 +86,7 @@ class SparseKernelAUC(KernelScorer):
     early_stopping : bool, default=True
         Hold out rows and stop when their AUC has not risen by 1e-4 while the number of
         functions grew fourfold; the best number is kept, and the weights are then
-        trained on all rows. Without effect where fewer than ten rows of either class
+        trained on all rows. Without effect where fewer than 50 rows of either class
         would be held out.
     validation_fraction : float, default=0.1
         Share of the rows of each class to hold out.

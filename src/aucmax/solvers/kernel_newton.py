@@ -17,14 +17,14 @@ middle; the preconditioner, a third of those (a fifth with 6000 rows).
 import math
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
 
 from aucmax._kernels.products import dot
 from aucmax._utils.typing import BoolArray, FloatArray
 from aucmax.design.gram import Gram
 from aucmax.losses import PairLoss, Terms
 from aucmax.solvers._base import OnStep, Result, Step, check_finite
-from aucmax.solvers._sampling import draw_rows
+from aucmax.solvers._landmark_hessian import LandmarkHessian
 
 # The slope along a direction is "zero" at this fraction of its first value.
 SEARCH_TOL = 1e-2
@@ -35,15 +35,8 @@ LANDMARKS_ABOVE = 300
 # the steps have doubled, and so much of the curvature has moved to other rows.
 FIRST_DRAW, LEAST_WAIT, MAX_DRIFT = 4, 10, 0.01
 # Landmarks per root of the number of rows, which makes drawing them cost three products
-# whatever that number; at most so many; and how many are multiplied at a time.
-LANDMARKS, MAX_LANDMARKS, LANDMARK_BLOCK = 5.0, 2000, 128
-# Off the landmarks' span, the curvature is taken for so many times the least on it: two
-# to ten are alike, but zero took two to three times the steps.
-REST = 5.0
-N_INVERSE = 5
-# Added to the diagonals of the landmarks' kernel and Hessian, as a share of the trace:
-# they may be singular.
-JITTER = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-7}
+# whatever that number; and at most so many.
+LANDMARKS, MAX_LANDMARKS = 5.0, 2000
 # The gap is judged by the last eighth of the steps, and at least so many.
 LEAST_WINDOW, WINDOW_SHARE = 3, 8
 SLOWEST_RATE = 0.95
@@ -260,7 +253,7 @@ class KernelNewton:
         self._next_draw = n_steps + max(LEAST_WAIT, n_steps)
         return True
 
-    def _draw_landmarks(self, factor: int = 1) -> "LandmarkHessian":
+    def _draw_landmarks(self, factor: int = 1) -> LandmarkHessian:
         self._landmarks = None  # frees its memory first
         size = round(LANDMARKS * math.sqrt(self.gram.n))
         self._landmarks = LandmarkHessian(
@@ -402,99 +395,3 @@ class KernelNewton:
             if self._objective(coef, scores, terms) <= limit:
                 self.coef, self.scores, self.terms = coef, scores, terms
                 break
-
-
-class LandmarkHessian:
-    """The Hessian on the span of some rows' kernel functions, a constant off it.
-
-    With P the projection on that span, an estimate of the Hessian that is exact between
-    any two of its functions. K times a solution needs no product with K, only one with
-    the landmarks' columns.
-
-    Attributes
-    ----------
-    share : float
-        What a product with those columns costs, in products with K.
-    """
-
-    def __init__(
-        self,
-        gram: Gram,
-        terms: Terms,
-        is_pos: BoolArray,
-        *,
-        alpha: float,
-        size: int,
-    ) -> None:
-        self._diagonal = terms.hess_diag()
-        importance = np.sqrt(self._diagonal).astype(np.float32)
-        self._index, _ = draw_rows(importance, is_pos, size)
-        self.share = len(self._index) / gram.n
-        self._rows = gram.rows(self._index)
-        kernel = self._rows[:, self._index].astype(np.float64)
-        self._kernel = self._factorise(kernel)
-        self._hessian = self._factorise(alpha * kernel + self._loss_hessian(terms))
-        self._rest = alpha + REST * max(0.0, self._least_curvature(kernel) - alpha)
-
-    def drift(self, terms: Terms) -> float:
-        """Return the share of the curvature that sits on other rows by now."""
-        now = terms.hess_diag()
-        return float(np.abs(now - self._diagonal).sum() / max(now.sum(), 1e-300))
-
-    def solve(
-        self, grad: FloatArray, image: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the solution of ``H z = grad`` and its image, given that of grad."""
-        scale, slopes = 1.0 / self._rest, image[self._index]
-        step = scale * cho_solve(self._kernel, slopes, check_finite=False)
-        step -= cho_solve(self._hessian, slopes, check_finite=False)
-        scaled = scale * grad
-        scaled[self._index] -= step
-        return scaled, scale * image - self._image(step)
-
-    def newton_step(self, grad: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the best step within the span, and its image."""
-        slopes = (self._rows @ grad.astype(self._rows.dtype)).astype(np.float64)
-        part = -cho_solve(self._hessian, slopes, check_finite=False)
-        step = np.zeros_like(grad)
-        step[self._index] = part
-        return step, self._image(part)
-
-    def _image(self, step: FloatArray) -> FloatArray:
-        image: FloatArray = (step.astype(self._rows.dtype) @ self._rows).astype(
-            np.float64
-        )
-        return image
-
-    def _loss_hessian(self, terms: Terms) -> FloatArray:
-        size, n = self._rows.shape
-        hessian, curved = np.empty((size, size)), np.empty(n)
-        for low in range(0, size, LANDMARK_BLOCK):
-            block = self._rows[low : low + LANDMARK_BLOCK]
-            products = np.empty_like(block)
-            for row, out in zip(block, products, strict=True):
-                terms.hess_dot(row.astype(np.float64), out=curved)
-                out[:] = curved
-            hessian[low : low + LANDMARK_BLOCK] = products @ self._rows.T
-        return hessian
-
-    def _factorise(self, matrix: FloatArray) -> tuple[FloatArray, bool]:
-        jitter = JITTER[self._rows.dtype] * max(float(np.trace(matrix)), 1e-300)
-        while True:
-            shifted = matrix + jitter * np.eye(len(matrix))
-            try:
-                factor: tuple[FloatArray, bool] = cho_factor(
-                    shifted, overwrite_a=True, check_finite=False
-                )
-            except LinAlgError:
-                jitter *= 10.0
-            else:
-                return factor
-
-    def _least_curvature(self, kernel: FloatArray) -> float:
-        """Return about the least curvature on the span, by inverse iteration."""
-        function = np.random.default_rng(0).normal(size=len(kernel))
-        for _ in range(N_INVERSE):
-            function /= math.sqrt(float(function @ kernel @ function))
-            function = cho_solve(self._hessian, kernel @ function, check_finite=False)
-        return 1.0 / math.sqrt(float(function @ kernel @ function))
