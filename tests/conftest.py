@@ -8,6 +8,9 @@ if worker := os.environ.get("PYTEST_XDIST_WORKER"):
     cache = Path(__file__).parents[1] / ".pytest_cache" / "numba" / worker
     os.environ["NUMBA_CACHE_DIR"] = str(cache)
 
+    # One worker per core already; more threads of BLAS would only wait for each other.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # Without it scikit-learn skips one of its checks; scipy reads it when first imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 

@@ -203,7 +203,7 @@ def test_auto_learns_what_is_not_linear(rng):
     ("kernel", "message"),
     [
         (lambda X, Y: (X @ Y.T)[:1], "shape"),
-        (lambda X, Y: np.full((len(X), len(Y)), np.nan), "NaN or infinite"),
+        (lambda X, Y: np.full((len(X), len(Y)), np.nan), "finite real numbers"),
         (lambda X, Y: X @ Y.T + np.arange(len(Y)), "not symmetric"),
         (lambda X, Y: -X @ Y.T, "not positive semi-definite"),
         (lambda X, Y: np.tanh(X @ Y.T - 1), "not positive semi-definite"),

@@ -131,6 +131,32 @@ class TestContract:
         model = make(gamma=gamma, random_state=0).fit(X, Y)
         assert np.all(np.isfinite(model.decision_function(X_TEST)))
 
+    @pytest.mark.parametrize("fixed", [{"alpha": 1e3}, {"gamma": 1e-8, "alpha": 1e-2}])
+    def test_a_heavy_penalty_still_ranks(self, make, fixed):
+        model = make(**{**FIXED, **fixed}).fit(X, Y)
+        assert model.score(X, Y) > 0.8
+
+    def test_rows_without_weight_are_absent(self, make):
+        odd = np.vstack([X, np.full((1, 2), 1e30)])
+        weight = np.append(np.ones(300), 0)
+        plain = make(random_state=0).fit(X, Y)
+        model = make(random_state=0).fit(odd, np.append(Y, 1), sample_weight=weight)
+        assert_array_equal(
+            model.decision_function(X_TEST), plain.decision_function(X_TEST)
+        )
+
+    def test_a_constant_column_far_away(self, make):
+        def far(rows):
+            return np.column_stack([rows, np.full(len(rows), 1e6)])
+
+        plain = make(**FIXED).fit(X, Y).decision_function(X_TEST)
+        for kind in (np.asarray, sparse.csr_array):
+            model = make(**FIXED).fit(kind(far(X)), Y)
+            scores = model.decision_function(kind(far(X_TEST)))
+            assert np.corrcoef(scores, plain)[0, 1] > (
+                0.999 if make is NBAUC else 0.9  # other frequencies
+            )
+
     def test_duplicate_rows_and_constant_columns(self, make):
         rows = np.column_stack([np.repeat(X[:50], 4, axis=0), np.ones(200)])
         model = make(random_state=0).fit(rows, np.repeat(Y[:50], 4))

@@ -164,3 +164,31 @@ def test_width_is_the_same_bit_for_bit_when_weight_is_repetition(rng):
 @pytest.mark.parametrize("value", [1e300, 1.7e308])
 def test_width_of_huge_rows_is_positive(value):
     assert scale_mean_gamma("rbf", np.array([[value], [-value]])) > 0
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("far", [1e4, 1e8])
+def test_a_far_column_and_a_far_row_cost_no_digits(kind, far, rng):
+    X = rng.normal(size=(40, 3))
+    expected = Kernel("rbf", 0.5)(X, X)
+    column = np.column_stack([X, np.full(40, far)])
+    values = Kernel("rbf", 0.5)(kind(column), column)
+    assert_allclose(values, expected, atol=1e-12 if kind is np.asarray else 1e-6)
+    row = np.vstack([X, np.full(3, far)])
+    values = Kernel("rbf", 0.5)(kind(row), row)
+    assert_allclose(values[:40, :40], expected, atol=1e-12)
+    assert_allclose(values[40], np.arange(41) == 40, atol=1e-12)
+
+
+def test_values_too_large_to_square_are_refused(rng):
+    X = 1e200 * rng.normal(size=(5, 2))
+    with pytest.raises(ValueError, match="Scale the features"):
+        Kernel("rbf", 0.5)(X, X)
+
+
+@pytest.mark.parametrize("bad", [np.nan, 1j, "text"])
+def test_functions_must_return_finite_numbers(bad, rng):
+    X = rng.normal(size=(5, 2))
+    kernel = Kernel(lambda a, b: np.full((len(a), len(b)), bad), 1.0)
+    with pytest.raises(ValueError, match="finite real numbers"):
+        kernel(X, X)

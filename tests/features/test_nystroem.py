@@ -166,11 +166,11 @@ def test_negative_eigenvalues_are_dropped(rng):
 
 
 def test_bad_kernels(X):
-    with pytest.raises(ValueError, match="not finite"):
+    with pytest.raises(ValueError, match="finite"):
         Nystroem(kernel=lambda a, b: np.full((len(a), len(b)), np.nan)).fit(X)
     with pytest.raises(ValueError, match=r"shape \(120,\)"):
         Nystroem(kernel=lambda a, b: np.ones(len(a))).fit(X)
-    with pytest.raises(ValueError, match="not finite"):
+    with pytest.raises(ValueError, match="finite"):
         Nystroem(kernel="polynomial", degree=200, gamma=1e3).fit(X)
 
 
@@ -194,7 +194,7 @@ def test_failed_fit_leaves_the_old_map(X):
     fitted = Nystroem(10, random_state=0).fit(X)
     before = fitted.transform(X)
     fitted.kernel = lambda a, b: np.full((len(a), len(b)), np.inf)
-    with pytest.raises(ValueError, match="not finite"):
+    with pytest.raises(ValueError, match="finite"):
         fitted.fit(X)
     assert_array_equal(fitted.transform(X), before)
 

@@ -46,7 +46,8 @@ def parse_bytes(text: str | int) -> int:
     elif isinstance(text, str):
         match = PATTERN.fullmatch(text)
         if match is not None and match[2].lower() in UNITS:
-            n_bytes = math.floor(float(match[1]) * UNITS[match[2].lower()])
+            amount = float(match[1]) * UNITS[match[2].lower()]
+            n_bytes = math.floor(amount) if math.isfinite(amount) else 0
     if n_bytes < 1:
         raise ValueError(
             f"{text!r} is not an amount of memory. Pass a positive number of bytes, or "

@@ -121,8 +121,8 @@ def split_labels(y: ArrayLike, *, name: str) -> tuple[NDArray[Any], BoolArray]:
         is_pos = codes == 1
     if len(classes) < 2:
         raise ValueError(
-            f"{name} needs both classes, but y holds only one class, {classes[0]!r}. "
-            "Pass data with at least one sample of each class."
+            f"{name} needs both classes, but y holds only one class, "
+            f"{_preview(classes)}. Pass data with at least one sample of each class."
         )
     if len(classes) > 2:
         check_classification_targets(y)  # names continuous targets as such

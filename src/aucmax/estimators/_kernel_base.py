@@ -63,7 +63,6 @@ class KernelScorer(AUCScorer):
         kernel: Kernel,
         basis: NDArray[Any],
         dual_coef: FloatArray,
-        scores: FloatArray,
         inputs: FitInputs,
     ) -> None:
         """Keep what was learned; the intercept is the threshold on these rows."""
@@ -71,6 +70,8 @@ class KernelScorer(AUCScorer):
         self.kernel_ = kernel
         self.basis_ = basis
         self.dual_coef_ = dual_coef[None, :]
+        # Of the scores that decision_function gives, to the last bit.
+        scores = self._expand(inputs.X)
         threshold = balanced_threshold(scores, inputs.is_pos, inputs.weight)
         self.intercept_ = np.array([-threshold])
 

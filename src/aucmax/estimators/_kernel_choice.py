@@ -150,6 +150,16 @@ def choose_kernel(
     return KernelChoice(center, chosen, np.array(table), is_from_a_part)
 
 
+def without_idle_rows(inputs: FitInputs) -> FitInputs:
+    """Return the rows that have weight: the others are absent, also when counted."""
+    used = inputs.weight > 0.0
+    if np.all(used):
+        return inputs
+    return FitInputs(
+        inputs.X[used], inputs.is_pos[used], inputs.weight[used], inputs.classes
+    )
+
+
 def working_dtype(X: Any, n_landmarks: int) -> str:
     """Return the precision to map rows in: float32 unless the problem is small.
 

@@ -233,14 +233,13 @@ class KernelRankSVM(KernelScorer):
             on_step=self._on_step(),
         )
         self._warn_unless_converged(result)
-        self._store_result(kernel, inputs, used, gram, result)
+        self._store_result(kernel, inputs, used, result)
 
     def _store_result(
         self,
         kernel: Kernel,
         inputs: FitInputs,
         used: IntArray,
-        gram: Gram,
         result: Result,
     ) -> None:
         self.n_iter_ = result.n_iter
@@ -254,7 +253,6 @@ class KernelRankSVM(KernelScorer):
             # Coefficients of near neighbours are large and cancel.
             to_dense(inputs.X[support]).astype(np.float64),
             result.coef[support],
-            gram.dot(result.coef),
             inputs,
         )
 

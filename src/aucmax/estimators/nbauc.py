@@ -22,6 +22,7 @@ from aucmax.estimators._kernel_choice import (
     choose_kernel,
     nystroem_mapped,
     refine_alpha,
+    without_idle_rows,
     working_dtype,
 )
 from aucmax.features.nystroem import Nystroem
@@ -63,9 +64,10 @@ class NBAUC(KernelScorer):
     max_iter : int, default=1000
         Most steps of the solver.
     memory_budget : int or str, default="4GB"
-        Room for kernel values between rows and landmarks, 4 bytes each. What does not
-        fit is computed again for every pass over the rows: slower, with the same
-        result.
+        Room for kernel values between rows and landmarks, 4 bytes each (8 in small
+        problems). What does not fit is computed again for every pass over the rows:
+        slower, with the same result. Landmarks come on top; they are dense, which for
+        text with many thousand features can be the larger part.
     random_state : int, RandomState instance or None, default=None
         Chooses the landmarks.
     verbose : int, default=0
@@ -76,7 +78,7 @@ class NBAUC(KernelScorer):
     gamma_, alpha_ : float
         Width and penalty used.
     tuning_ : ndarray of shape (n_tried, 3)
-        Gamma, alpha and left-out AUC of everything "auto" has tried.
+        Gamma, alpha and left-out AUC of what "auto" has tried on a sub-sample.
     feature_map_ : Nystroem
         The fitted map.
     coef_ : ndarray of shape (1, rank)
@@ -179,8 +181,8 @@ class NBAUC(KernelScorer):
         y : array-like of shape (n_samples,)
             Labels, two distinct values; the larger is positive.
         sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight two counts as two rows, exactly; a pair weighs the product
-            of its rows.
+            A row of weight two counts as two rows in the objective, exactly, and a pair
+            weighs the product of its rows; the solutions agree to ``tol``.
 
         Returns
         -------
@@ -189,7 +191,7 @@ class NBAUC(KernelScorer):
         """
         with all_or_nothing(self):
             budget = parse_bytes(self.memory_budget)
-            inputs = check_fit_inputs(self, X, y, sample_weight)
+            inputs = without_idle_rows(check_fit_inputs(self, X, y, sample_weight))
             seed = check_random_state(self.random_state).randint(2**31 - 1)
             choice = choose_kernel(
                 inputs,
@@ -230,7 +232,6 @@ class NBAUC(KernelScorer):
                 feature_map.kernel_,
                 feature_map.landmarks_,
                 feature_map.normalization_ @ result.coef,
-                design.scores(result.coef),
                 inputs,
             )
         return self

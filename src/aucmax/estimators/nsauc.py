@@ -269,13 +269,7 @@ class NSAUC(KernelScorer):
             self.classes_ = inputs.classes
             self._stream = PairStream(sgd, rng, reservoir)
             self._publish(sgd)
-            self._store_expansion(
-                self.kernel_,
-                self.basis_,
-                self.dual_coef_[0],
-                self._expand(inputs.X),
-                inputs,
-            )
+            self._store_expansion(self.kernel_, self.basis_, self.dual_coef_[0], inputs)
         return self
 
     @validated

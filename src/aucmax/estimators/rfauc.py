@@ -29,6 +29,7 @@ from aucmax.estimators._kernel_choice import (
     MAX_LANDMARKS,
     choose_kernel,
     refine_alpha,
+    without_idle_rows,
     working_dtype,
 )
 from aucmax.features.fourier import FourierFeatures
@@ -64,8 +65,8 @@ class RFAUC(AUCScorer):
     max_iter : int, default=1000
         Most steps of the solver.
     memory_budget : int or str, default="4GB"
-        Room for the features of the rows, 4 bytes each. What does not fit is computed
-        again for every pass over the rows.
+        Room for the features of the rows, 4 bytes each (8 in small problems). What does
+        not fit is computed again for every pass over the rows.
     random_state : int, RandomState instance or None, default=None
         Draws the frequencies.
     verbose : int, default=0
@@ -76,7 +77,7 @@ class RFAUC(AUCScorer):
     gamma_, alpha_ : float
         Width and penalty used.
     tuning_ : ndarray of shape (n_tried, 3)
-        Gamma, alpha and left-out AUC of everything "auto" has tried.
+        Gamma, alpha and left-out AUC of what "auto" has tried on a sub-sample.
     feature_map_ : FourierFeatures
         The fitted map.
     coef_ : ndarray of shape (1, n_features)
@@ -165,8 +166,8 @@ class RFAUC(AUCScorer):
         y : array-like of shape (n_samples,)
             Labels, two distinct values; the larger is positive.
         sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight two counts as two rows, exactly; a pair weighs the product
-            of its rows.
+            A row of weight two counts as two rows in the objective, exactly, and a pair
+            weighs the product of its rows; the solutions agree to ``tol``.
 
         Returns
         -------
@@ -175,7 +176,7 @@ class RFAUC(AUCScorer):
         """
         with all_or_nothing(self):
             budget = parse_bytes(self.memory_budget)
-            inputs = check_fit_inputs(self, X, y, sample_weight)
+            inputs = without_idle_rows(check_fit_inputs(self, X, y, sample_weight))
             seed = check_random_state(self.random_state).randint(2**31 - 1)
 
             def sub_design(data: FitInputs, gamma: float) -> Design:
@@ -256,7 +257,7 @@ class RFAUC(AUCScorer):
             orthogonal=self.orthogonal,
             dtype=working_dtype(inputs.X, n_features),
             random_state=seed,
-        ).fit(inputs.X)
+        ).fit(inputs.X, sample_weight=inputs.weight)
 
 
 def _mapped(

@@ -262,14 +262,14 @@ class SparseKernelAUC(KernelScorer):
             self.support_ = expansion.index
             self.n_basis_ = len(self.support_)
             basis = to_dense(inputs.X[self.support_])
-            coef, scores = expansion.coef, expansion.scores
+            coef = expansion.coef
             self.objective_ = expansion.objective
             if self.refine == "centres":
                 del expansion  # its columns take as much room as refining needs
                 moved = self._refine(kernel, inputs, basis, coef)
                 basis, coef = moved.centres.astype(basis.dtype), moved.coef
-                scores, self.objective_ = moved.scores, moved.value
-            self._store_expansion(kernel, basis, coef, scores, inputs)
+                self.objective_ = moved.value
+            self._store_expansion(kernel, basis, coef, inputs)
         return self
 
     def _tuning_design(self, seed: int, data: FitInputs, gamma: float) -> Design:

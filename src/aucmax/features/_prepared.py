@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 BLOCK_ROWS = 768
 # Where exponents could be off by more in float32, they are computed in float64.
 MAX_NOISE = 1e-3
+TOO_LARGE = (
+    "Distances between rows overflow: X holds values too large to square. Scale the "
+    "features first, for example with sklearn.preprocessing.StandardScaler."
+)
 # Polynomials of higher degree are left to np.power, ten times a multiplication.
 MAX_FACTORS = 10
 
@@ -65,12 +69,16 @@ class PreparedKernel:
             self._fill = self._fill_by_call
             return
         with np.errstate(over="ignore", invalid="ignore"):
-            # Distances are the same from anywhere; seen from the mean of Y they keep
-            # their digits when all rows are far from zero. CSR rows would turn dense.
-            if kernel.name == "laplacian" or (kernel.name == "rbf" and not sparse):
-                self._offset = Y.mean(axis=0, dtype=np.float64).astype(dtype)
+            # Distances are the same from anywhere; seen from the middle of Y they keep
+            # their digits when all rows are far from zero. A mean follows outliers.
+            if kernel.name in ("rbf", "laplacian"):
+                self._offset = np.median(Y, axis=0).astype(dtype)
             columns = self._scaled(Y)
             self._right = _half_norms(columns).astype(dtype)
+            if sparse and self._offset is not None:
+                # CSR rows stay where they are: (x - m)'v = x'v - m'v.
+                self._middle = self._offset.astype(np.float64) * self._unit
+                self._right += (columns @ self._middle).astype(dtype)
             self._columns = np.ascontiguousarray(columns.T)
 
     def __call__(self, rows: Matrix, out: NDArray[Any] | None = None) -> NDArray[Any]:
@@ -85,18 +93,34 @@ class PreparedKernel:
 
     def _fill_rbf(self, rows: Matrix, out: NDArray[Any]) -> None:
         scaled = self._scaled(rows)
-        left = _half_norms(scaled).astype(self.dtype)
+        left = self._left(scaled).astype(self.dtype)
         # Of one product: a sum over d features, rounded d times.
         noise = np.finfo(self.dtype).eps * max(4.0, np.sqrt(rows.shape[1]))
-        reach = float(left.max()) + float(self._right.max())
+        reach = float(left.max()) + float(np.abs(self._right).max())
         if self.dtype == np.float32 and not noise * reach < MAX_NOISE:
             out[...] = self._in_float64()(rows)
             return
+        if not np.isfinite(reach):
+            raise ValueError(TOO_LARGE)
         _multiply(scaled, self._columns, out)
         if self.dtype == np.float32:
             exponentiate32(out, left, self._right, np.float32(noise))
         else:
             exponentiate64(out, left, self._right, float(noise))
+
+    def _left(self, scaled: Matrix) -> FloatArray:
+        """Return half the squared distance of each row from the middle."""
+        if not is_sparse(scaled):
+            return _half_norms(scaled)
+        n = scaled.shape[0]
+        values, middle = scaled.data.astype(np.float64), self._middle[scaled.indices]
+        row = np.repeat(np.arange(n), np.diff(scaled.indptr))
+        # Entries that are not stored are zeros, as far from the middle as it is.
+        whole = _rounded_alike(self._middle**2)
+        missing = whole.sum() - np.bincount(row, whole[scaled.indices], minlength=n)
+        stored = np.bincount(row, (values - middle) ** 2, minlength=n)
+        half: FloatArray = (stored + missing) / 2.0
+        return half
 
     def _fill_laplacian(self, rows: Matrix, out: NDArray[Any]) -> None:
         subtract_distances(self._scaled(to_dense(rows)), self._columns, out)
@@ -118,12 +142,18 @@ class PreparedKernel:
             np.power(out, self.dtype.type(degree), out=out)
 
     def _fill_by_call(self, rows: Matrix, out: NDArray[Any]) -> None:
-        values = np.asarray(self.kernel.name(rows, self.Y))  # type: ignore[operator]
+        values = self.kernel.name(rows, self.Y)  # type: ignore[operator]
+        values = to_dense(values) if is_sparse(values) else np.asarray(values)
         if values.shape != out.shape:
             raise ValueError(
                 f"The kernel function returned an array of shape {values.shape} for "
                 f"{out.shape[0]} and {out.shape[1]} rows. It must return one value per "
                 f"pair of rows: shape {out.shape}."
+            )
+        if values.dtype.kind not in "biuf" or not np.all(np.isfinite(values)):
+            raise ValueError(
+                "The kernel function must return finite real numbers, but it returned "
+                f"{values.dtype} values that are not. Check it on the rows it is given."
             )
         out[...] = values
 
@@ -145,6 +175,18 @@ class PreparedKernel:
                 self.kernel, self.Y, dtype=np.dtype(np.float64), sparse=self.sparse
             )
         return self._wide
+
+
+def _rounded_alike(values: FloatArray) -> FloatArray:
+    """Round to multiples of one power of two, so that sums of them are exact.
+
+    What is left of their sum when a large one is taken away again then has no error.
+    """
+    total = float(values.sum())
+    if not 0.0 < total < np.inf:
+        return values
+    unit = 2.0 ** (np.ceil(np.log2(total)) - 52)
+    return np.asarray(np.round(values / unit) * unit, np.float64)
 
 
 def _half_norms(rows: Matrix) -> FloatArray:

@@ -16,7 +16,7 @@ from aucmax.losses import PairLoss, Terms
 from aucmax.solvers._sampling import draw_rows
 
 # Rows that estimate the diagonal, and the least that estimate the block.
-FEW_ROWS, LEAST_ROWS = 200, 1000
+FEW_ROWS, LEAST_ROWS = 400, 1000
 # Rows per column of the block; fewer do for the first block from a start at zero.
 ROWS_PER_COLUMN, FIRST_ROWS_PER_COLUMN = 3.0, 1.5
 # A block of nearly all columns is a block of all.

@@ -25,7 +25,8 @@ from aucmax.solvers._sampling import spread_sample
 
 # The slope along a direction is "zero" at this fraction of its first value.
 SEARCH_TOL = 1e-2
-# Look at the preconditioner after so many steps, or this share of its cost in products.
+# Look at the preconditioner after so many steps, half as many if it cost no more than a
+# product, or after this share of its cost in products.
 LOOK_AFTER, LOOK_AFTER_COST = 8, 0.5
 # A new one when this share of the curvature sits on other rows: weak directions hang on
 # few pairs, so a small change of the active pairs is a large change there.
@@ -175,7 +176,8 @@ class NonlinearCG(Descent):
                 continue
             # A step longer than promised: curvature has gone, and more is left.
             gap = promise * max(1.0, self.stretch) / max(value, np.finfo(float).tiny)
-            if alpha == final and gap <= tol:
+            # One step at least from zero: however small, it alone makes a ranking.
+            if alpha == final and gap <= tol and np.any(self.coef):
                 converged = True
                 break
             if len(history) >= max_iter:
@@ -205,7 +207,8 @@ class NonlinearCG(Descent):
         """Say whether a new block would pay."""
         if block.is_small:
             return self.age > 0
-        wait = max(LOOK_AFTER, LOOK_AFTER_COST * block.cost)
+        least = LOOK_AFTER if block.cost > 1.0 else LOOK_AFTER // 2
+        wait = max(least, LOOK_AFTER_COST * block.cost)
         if self.age < wait:
             return False
         if block.drift(self.terms) > MAX_DRIFT or block.is_cut:

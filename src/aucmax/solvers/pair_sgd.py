@@ -21,8 +21,6 @@ from aucmax._utils.typing import FloatArray, IntArray, Matrix, is_sparse
 CHUNK = 2**16
 # Penalty and average every so many visits: 2 % of a step instead of 40 %.
 EVERY = 16
-# Never, as a number of visits.
-NEVER = 2**62
 # The fewest visits worth making, and the stages that lead up to them.
 LEAST_PASSES = 20
 LEAST_VISITS = 5_000_000
