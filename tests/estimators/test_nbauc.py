@@ -15,6 +15,7 @@ from sklearn.metrics import roc_auc_score
 
 from aucmax import NBAUC, RFAUC
 from aucmax.features.kernels import Kernel
+from aucmax.metrics.threshold import balanced_threshold
 
 X_ALL, Y_ALL = make_moons(700, noise=0.3, random_state=0)
 X, Y = X_ALL[:300], Y_ALL[:300]
@@ -170,6 +171,15 @@ class TestContract:
     def test_only_constant_columns(self, make):
         model = make(random_state=0).fit(np.ones((20, 2)), np.arange(20) % 2)
         assert len(set(model.decision_function(np.ones((3, 2))))) == 1
+
+    def test_threshold_is_that_of_the_scores(self, make, rng):
+        rows = rng.normal(size=(1200, 2))
+        y = (np.sin(3 * rows[:, 0]) + rng.normal(size=1200)) > 0
+        for dtype in (np.float32, np.float64):
+            model = make(**{**FIXED, "alpha": 1e-8}).fit(rows.astype(dtype), y)
+            scores = model.decision_function(rows.astype(dtype)) - model.intercept_[0]
+            best = balanced_threshold(scores, y, np.ones(1200))
+            assert -model.intercept_[0] == pytest.approx(best, rel=1e-9)
 
     def test_pickle(self, make):
         model = make(**FIXED).fit(X, Y)

@@ -70,8 +70,8 @@ class MappedDesign:
         self.shape: tuple[int, int] = (X.shape[0], rank)
         self._mixing = mixing
         self._rounded = None if mixing is None else mixing.astype(self.dtype)
-        self._is_mixed_first = mixing is not None and rank <= SHORT * n_columns
-        self._width = rank if self._is_mixed_first else n_columns
+        self.is_mixed_first = mixing is not None and rank <= SHORT * n_columns
+        self._width = rank if self.is_mixed_first else n_columns
         self._parts = _cut(X.shape[0], MAX_PARTS)
         threads = min(n_threads(), len(self._parts))
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
@@ -86,7 +86,7 @@ class MappedDesign:
         """Return the mapped rows times ``coef``."""
         result = np.empty(self.shape[0]) if out is None else out
         inner = coef
-        if self._mixing is not None and not self._is_mixed_first:
+        if self._mixing is not None and not self.is_mixed_first:
             inner = self._mixing @ coef
 
         def run(part: int) -> None:
@@ -108,14 +108,14 @@ class MappedDesign:
 
         self._for_each_part(run)
         total: FloatArray = sums.sum(axis=0)
-        if self._mixing is not None and not self._is_mixed_first:
+        if self._mixing is not None and not self.is_mixed_first:
             total = total @ self._mixing
         return total
 
     def rows(self, index: IntArray, columns: IntArray | None = None) -> NDArray[Any]:
         """Return the given mapped rows, and only some of their columns if given."""
         mapped = self.cache[index] if self.is_cached else self._gather(index)
-        if self._rounded is None or self._is_mixed_first:
+        if self._rounded is None or self.is_mixed_first:
             return mapped if columns is None else mapped[:, columns]
         rounded = self._rounded if columns is None else self._rounded[:, columns]
         return np.asarray(mapped @ rounded)
@@ -161,7 +161,7 @@ class MappedDesign:
         return self._map_anew(self.X[rows])
 
     def _map_anew(self, rows: Matrix, out: NDArray[Any] | None = None) -> NDArray[Any]:
-        if self._rounded is None or not self._is_mixed_first:
+        if self._rounded is None or not self.is_mixed_first:
             return self._row_map(rows, out=out)
         return np.matmul(self._row_map(rows), self._rounded, out=out)
 

@@ -16,12 +16,10 @@ from aucmax._utils.validation import (
     check_features,
     check_is_fitted,
 )
+from aucmax.design.mapped import BLOCK_ROWS
 from aucmax.estimators._base import AUCScorer
 from aucmax.features.kernels import Kernel
 from aucmax.metrics.threshold import balanced_threshold
-
-# Rows scored at a time: their kernel values stay in the processor's cache.
-BLOCK_ROWS = 2048
 
 
 class KernelScorer(AUCScorer):
@@ -64,14 +62,17 @@ class KernelScorer(AUCScorer):
         basis: NDArray[Any],
         dual_coef: FloatArray,
         inputs: FitInputs,
+        scores: FloatArray | None = None,
     ) -> None:
-        """Keep what was learned; the intercept is the threshold on these rows."""
+        """Keep what was learned; the intercept is the threshold on these rows.
+
+        ``scores`` must be those that ``decision_function`` gives, to the last bit.
+        """
         self.classes_ = inputs.classes
         self.kernel_ = kernel
         self.basis_ = basis
         self.dual_coef_ = dual_coef[None, :]
-        # Of the scores that decision_function gives, to the last bit.
-        scores = self._expand(inputs.X)
+        scores = self._expand(inputs.X) if scores is None else scores
         threshold = balanced_threshold(scores, inputs.is_pos, inputs.weight)
         self.intercept_ = np.array([-threshold])
 

@@ -233,6 +233,8 @@ class NBAUC(KernelScorer):
                 feature_map.landmarks_,
                 feature_map.normalization_ @ result.coef,
                 inputs,
+                # The design scores rows as the expansion does, block by block.
+                design.scores(result.coef) if not design.is_mixed_first else None,
             )
         return self
 

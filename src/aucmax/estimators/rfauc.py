@@ -23,8 +23,8 @@ from aucmax._utils.validation import (
     validated,
 )
 from aucmax.design import Design, MappedDesign
+from aucmax.design.mapped import BLOCK_ROWS
 from aucmax.estimators._base import AUCScorer
-from aucmax.estimators._kernel_base import BLOCK_ROWS
 from aucmax.estimators._kernel_choice import (
     MAX_LANDMARKS,
     choose_kernel,

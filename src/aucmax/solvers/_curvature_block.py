@@ -15,8 +15,11 @@ from aucmax.design import Design
 from aucmax.losses import PairLoss, Terms
 from aucmax.solvers._sampling import draw_rows
 
-# Rows that estimate the diagonal, and the least that estimate the block.
-FEW_ROWS, LEAST_ROWS = 400, 1000
+# Rows that estimate the diagonal: one in so many, at least and at most these. A column
+# taken for flat by chance costs more products than the rows that would have shown it.
+FEW_SHARE, FEW_ROWS, FEW_AT_MOST = 80, 400, 1000
+# The least rows that estimate the block.
+LEAST_ROWS = 1000
 # Rows per column of the block; fewer do for the first block from a start at zero.
 ROWS_PER_COLUMN, FIRST_ROWS_PER_COLUMN = 3.0, 1.5
 # A block of nearly all columns is a block of all.
@@ -155,7 +158,8 @@ class Draw:
 
     def diagonal(self) -> FloatArray:
         """Estimate the diagonal of the Hessian."""
-        index, terms, scale = self._sample(FEW_ROWS)
+        size = min(max(FEW_ROWS, len(self.scores) // FEW_SHARE), FEW_AT_MOST)
+        index, terms, scale = self._sample(size)
         rows = to_dense(self.design.rows(index))
         columns = np.ascontiguousarray(rows.T, dtype=np.float64)
         out = np.empty(len(index))
