@@ -95,10 +95,14 @@ def test_fit_works_where_nothing_can_be_written(tmp_path):
     assert out.split() == [str(package / "__init__.py"), "True"]
 
 
-def test_demo_prints_one_line_per_bundled_set():
+def test_demo_prints_every_model_on_every_bundled_set():
     out = run_python("examples/demo.py")
-    rows = [line.split() for line in out.splitlines()]
-    table = [row for row in rows if row and row[0] in list_bundled()]
-    assert [row[0] for row in table] == list_bundled()
-    for row in table:
-        assert 0 <= float(row[-1]) <= 1  # the p-value
+    table = [line.split() for line in out.splitlines() if "[0." in line]
+    names = [row[0] for row in table if row[0] in list_bundled()]
+    assert names == list_bundled()
+    for model in ("LogisticRegression", "RankSVMCV", "NBAUC"):
+        rows = [row[row.index(model) + 1 :] for row in table if model in row]
+        assert len(rows) == len(names)
+        for row in rows:
+            assert 0.5 < float(row[0]) <= 1.0  # the AUC
+            assert model == "LogisticRegression" or 0.0 <= float(row[-1]) <= 1.0

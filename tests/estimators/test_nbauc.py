@@ -13,7 +13,7 @@ from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 
-from aucmax import NBAUC, RFAUC
+from aucmax import NBAUC, NSAUC, RFAUC, KernelRankSVM
 from aucmax.features.kernels import Kernel
 from aucmax.metrics.threshold import balanced_threshold
 
@@ -239,3 +239,37 @@ def test_large_data_refine_the_penalty_on_all_rows(monkeypatch):
         tried = alphas[np.argmax(np.where(gammas == model.gamma_, aucs, 0))]
         assert min(abs(model.alpha_ / tried - k) for k in (1, 0.1, 0.01)) < 1e-9
         assert model.score(X_TEST, Y_TEST) > 0.96
+
+
+@pytest.mark.parametrize("gamma", [0.2, 3.0])
+def test_all_rows_as_landmarks_is_kernel_rank_svm(gamma):
+    fixed = {"gamma": gamma, "alpha": 1e-4, "tol": 1e-6}
+    ours = NBAUC(random_state=0, **fixed).fit(X, Y).decision_function(X_TEST)
+    full = KernelRankSVM(**fixed).fit(X, Y).decision_function(X_TEST)
+    assert np.corrcoef(ours, full)[0, 1] > 0.9999
+
+
+def test_steps_on_pairs_come_near_the_same_objective():
+    fixed = {"n_landmarks": 60, "gamma": 1.0, "alpha": 1e-3, "random_state": 0}
+    exact = NBAUC(tol=1e-8, **fixed).fit(X, Y)
+    steps = NSAUC(max_passes=2000, early_stopping=False, **fixed).fit(X, Y)
+
+    def objective(model):
+        scores = model.decision_function(X)
+        margins = np.maximum(0, 1 - scores[Y == 1][:, None] + scores[Y == 0])
+        penalty = model.coef_[0] @ model.coef_[0]
+        return (margins**2).mean() + 1e-3 / 2 * penalty
+
+    assert objective(exact) == pytest.approx(exact.objective_, rel=1e-5)
+    assert exact.objective_ <= objective(steps) <= 1.05 * exact.objective_
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_more_landmarks_lower_the_objective(seed):
+    values = [
+        NBAUC(v, gamma=1.0, alpha=1e-4, tol=1e-6, random_state=seed)
+        .fit(X, Y)
+        .objective_
+        for v in (5, 20, 80, 300)
+    ]
+    assert np.all(np.diff(values) <= 0)
