@@ -12,8 +12,7 @@ from aucmax._utils.typing import BoolArray, FloatArray
 from aucmax.design import Design
 from aucmax.losses import PairLoss
 from aucmax.solvers._base import check_finite
-
-MAX_SEARCH = 60
+from aucmax.solvers._search import search_line
 
 
 class Descent:
@@ -74,30 +73,24 @@ class Descent:
     ) -> float:
         """Move to where the slope is ``tol`` of what it is here; return the length.
 
-        The slope is increasing and, for the squared hinge, piecewise linear: Newton's
-        method inside a bracket. No product with the rows is needed.
+        No product with the rows is needed.
         """
         ridge_slope = alpha * float(self.coef @ direction)
         ridge_curvature = alpha * float(direction @ direction)
         trial, curved = self._work[1:]
-        low, high, t = 0.0, np.inf, 1.0
-        for k in range(MAX_SEARCH):
+
+        def slope_at(t: float) -> float:
             np.multiply(direction_scores, t, out=trial)
-            trial += self.scores
+            np.add(trial, self.scores, out=trial)
             self._evaluate(trial)
-            slope_t = dot(self.terms.grad, direction_scores)
-            slope_t += ridge_slope + t * ridge_curvature
-            if abs(slope_t) <= tol * abs(slope) or k == MAX_SEARCH - 1:
-                break
-            if slope_t < 0.0:
-                low = t
-            else:  # also when the loss overflowed and the slope is not a number
-                high = t
+            along = dot(self.terms.grad, direction_scores)
+            return along + ridge_slope + t * ridge_curvature
+
+        def curvature() -> float:
             self.terms.hess_dot(direction_scores, out=curved)
-            curvature = dot(direction_scores, curved) + ridge_curvature
-            t = t - slope_t / curvature if curvature > 0.0 else np.nan
-            if not low < t < high:
-                t = 0.5 * (low + high) if high < np.inf else 4.0 * low
+            return dot(direction_scores, curved) + ridge_curvature
+
+        t = search_line(slope_at, curvature, first=1.0, enough=tol * abs(slope))
         self.coef = self.coef + t * direction
         self.scores, self._work[1] = trial, self.scores
         self._update_gradient()

@@ -25,10 +25,10 @@ from aucmax.design.gram import Gram
 from aucmax.losses import PairLoss, Terms
 from aucmax.solvers._base import OnStep, Result, Step, check_finite
 from aucmax.solvers._landmark_hessian import LandmarkHessian
+from aucmax.solvers._search import search_line
 
 # The slope along a direction is "zero" at this fraction of its first value.
 SEARCH_TOL = 1e-2
-MAX_SEARCH = 60
 # Fewer rows are solved without landmarks: products cost next to nothing there.
 LANDMARKS_ABOVE = 300
 # The first are drawn after so many steps, when the easy pairs have left; others when
@@ -277,34 +277,29 @@ class KernelNewton:
     def _search(self, direction: FloatArray, along: FloatArray, slope: float) -> float:
         """Move to where the slope along ``direction`` vanishes; return how far.
 
-        The slope is increasing and, for the squared hinge, piecewise linear: Newton's
-        method inside a bracket. ``along`` is K times ``direction``.
+        ``along`` is K times ``direction``.
         """
         ridge_slope = self.alpha * dot(self.scores, direction)
         ridge_curvature = self.alpha * dot(direction, along)
+        start = self.scores
 
-        def newton(t: float, slope_t: float, terms: Terms) -> float:
-            curvature = dot(along, terms.hess_dot(along)) + ridge_curvature
-            return t - slope_t / curvature if curvature > 0.0 else np.nan
+        def slope_at(t: float) -> float:
+            self.scores = start + t * along
+            self.terms = self._evaluate(self.scores)
+            return dot(self.terms.grad, along) + ridge_slope + t * ridge_curvature
 
-        low, high = 0.0, np.inf
-        t = newton(0.0, slope, self.terms)
-        t = t if 0.0 < t < np.inf else 1.0
-        for _ in range(MAX_SEARCH):
-            trial = self.scores + t * along
-            terms = self._evaluate(trial)
-            slope_t = dot(terms.grad, along) + ridge_slope + t * ridge_curvature
-            if abs(slope_t) <= SEARCH_TOL * abs(slope):
-                break
-            if slope_t < 0.0:
-                low = t
-            else:  # also when the loss overflowed and the slope is not a number
-                high = t
-            t = newton(t, slope_t, terms)
-            if not low < t < high:
-                t = 0.5 * (low + high) if high < np.inf else 4.0 * low
+        def curvature() -> float:
+            return dot(along, self.terms.hess_dot(along)) + ridge_curvature
+
+        here = curvature()
+        first = -slope / here if here > 0.0 else 1.0
+        t = search_line(
+            slope_at,
+            curvature,
+            first=first if np.isfinite(first) else 1.0,
+            enough=SEARCH_TOL * abs(slope),
+        )
         self.coef = self.coef + t * direction
-        self.scores, self.terms = trial, terms
         return t
 
     def _record(self, gap: float, on_step: OnStep | None) -> None:
