@@ -21,13 +21,11 @@ from aucmax.estimators._kernel_base import KernelScorer
 from aucmax.estimators._kernel_choice import (
     choose_kernel,
     nystroem_mapped,
-    refine_alpha,
     without_idle_rows,
     working_dtype,
 )
+from aucmax.estimators._mapped_fit import fit_mapped
 from aucmax.features.nystroem import Nystroem
-from aucmax.losses import SquaredHinge
-from aucmax.solvers.nonlinear_cg import nonlinear_cg
 
 
 class NBAUC(KernelScorer):
@@ -205,29 +203,9 @@ class NBAUC(KernelScorer):
             )
             feature_map = self._fit_map(inputs, choice.gamma, seed)
             design = nystroem_mapped(inputs.X, feature_map, budget)
-            alpha, start = choice.alpha, None
-            if self.alpha == "auto" and choice.is_from_a_part:
-                alpha, start = refine_alpha(
-                    design, inputs, alpha, tol=self.tol, verbose=self.verbose
-                )
-            result = nonlinear_cg(
-                design,
-                inputs.is_pos,
-                inputs.weight,
-                loss=SquaredHinge(),
-                alpha=alpha,
-                start=start,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                on_step=self._on_step(),
-            )
-            self._warn_unless_converged(result)
-            self.gamma_, self.alpha_, self.tuning_ = choice.gamma, alpha, choice.tried
+            result = fit_mapped(self, design, inputs, choice)
             self.feature_map_ = feature_map
             self.coef_ = result.coef[None, :]
-            self.n_iter_ = result.n_iter
-            self.objective_ = result.value
-            self.history_ = result.history
             self._store_expansion(
                 feature_map.kernel_,
                 feature_map.landmarks_,

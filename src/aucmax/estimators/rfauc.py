@@ -28,14 +28,12 @@ from aucmax.estimators._base import AUCScorer
 from aucmax.estimators._kernel_choice import (
     MAX_LANDMARKS,
     choose_kernel,
-    refine_alpha,
     without_idle_rows,
     working_dtype,
 )
+from aucmax.estimators._mapped_fit import fit_mapped
 from aucmax.features.fourier import FourierFeatures
-from aucmax.losses import SquaredHinge
 from aucmax.metrics.threshold import balanced_threshold
-from aucmax.solvers.nonlinear_cg import nonlinear_cg
 
 
 class RFAUC(AUCScorer):
@@ -194,34 +192,14 @@ class RFAUC(AUCScorer):
             )
             feature_map = self._fit_map(inputs, choice.gamma, self.n_features, seed)
             design, axes = _mapped(inputs.X, feature_map, budget)
-            alpha, start = choice.alpha, None
-            if self.alpha == "auto" and choice.is_from_a_part:
-                alpha, start = refine_alpha(
-                    design, inputs, alpha, tol=self.tol, verbose=self.verbose
-                )
-            result = nonlinear_cg(
-                design,
-                inputs.is_pos,
-                inputs.weight,
-                loss=SquaredHinge(),
-                alpha=alpha,
-                start=start,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                on_step=self._on_step(),
-            )
-            self._warn_unless_converged(result)
+            result = fit_mapped(self, design, inputs, choice)
             scores = design.scores(result.coef)
             threshold = balanced_threshold(scores, inputs.is_pos, inputs.weight)
             self.classes_ = inputs.classes
-            self.gamma_, self.alpha_, self.tuning_ = choice.gamma, alpha, choice.tried
             self.feature_map_ = feature_map
             coef = result.coef if axes is None else axes @ result.coef
             self.coef_ = coef[None, :]
             self.intercept_ = np.array([-threshold])
-            self.n_iter_ = result.n_iter
-            self.objective_ = result.value
-            self.history_ = result.history
         return self
 
     def decision_function(self, X: Any) -> NDArray[Any]:
