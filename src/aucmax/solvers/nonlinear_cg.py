@@ -89,7 +89,8 @@ class NonlinearCG(Descent):
         self.rows_per_column = ROWS_PER_COLUMN
         # Steps since the block was made, and the length of the last in its metric.
         self.age, self.stretch = 0, 1.0
-        self.is_cold = start is None
+        # A penalty at which few columns matter, to start from zero with.
+        self.easy_alpha = 0.0
         self.place(self._subsample_solution(first_alpha) if start is None else start)
 
     def _subsample_solution(self, alpha: float) -> FloatArray:
@@ -99,10 +100,11 @@ class NonlinearCG(Descent):
         """
         n, d = self.design.shape
         coef = np.zeros(d)
+        curvature = self._curvature_at_zero()
+        self.easy_alpha = FIRST_ALPHA * float(curvature.sum())
         if n < SUBSAMPLE_ABOVE:
             return coef
-        curvature = self._curvature_at_zero()
-        alpha = max(alpha, FIRST_ALPHA * float(curvature.sum()))
+        alpha = max(alpha, self.easy_alpha)
         columns = np.flatnonzero(curvature > NEGLIGIBLE * alpha)
         size = min(int(SUBSAMPLE_SHARE * n), SUBSAMPLE_ROWS)
         index = spread_sample(self.is_pos, self.weight, size)
@@ -128,13 +130,6 @@ class NonlinearCG(Descent):
         here = self.design, self.loss, zero, terms, self.is_pos, self.weight
         return Draw(*here).diagonal()
 
-    def first_alpha(self) -> float:
-        """Return a penalty at which few columns matter."""
-        if not np.any(self.terms.grad):
-            return 0.0
-        draw = Draw(*self._here())
-        return FIRST_ALPHA * float(draw.diagonal().sum())
-
     def minimise(
         self,
         alpha: float,
@@ -146,9 +141,8 @@ class NonlinearCG(Descent):
         """Minimise at ``alpha`` from where the solver stands."""
         history: list[Step] = []
         final, converged = alpha, False
-        if self.is_cold:
-            alpha = max(final, self.first_alpha())
-        self.is_cold = False
+        # Only on the way from zero: later alphas of a path are a short way off.
+        alpha, self.easy_alpha = max(alpha, self.easy_alpha), 0.0
         block = self._renewed_block(alpha)
         direction = previous = None
         while True:
