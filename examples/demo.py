@@ -67,7 +67,8 @@ def compare(data: Bundle) -> None:
         if name == RIVAL:
             rival = scores
         else:
-            line += f"{metrics.roc_auc_test(data.y_test, scores, rival).p_value:9.3f}"
+            p_value = metrics.roc_auc_test(data.y_test, scores, rival).p_value
+            line += f"{p_value:9.3f}" if p_value >= 0.001 else f"{'<0.001':>9}"
         print(line, flush=True)
         rows = ""
 

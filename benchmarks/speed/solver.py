@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from _data import data_folder
 from _timing import print_table
 from threadpoolctl import threadpool_limits
 
@@ -110,6 +111,7 @@ def main():
     )
     parser.add_argument("--alphas", default="1e-2,1e-4,1e-6,1e-8")
     options = parser.parse_args()
+    data_folder()
     rows = []
     for name in options.sets.split(","):
         X, _, y, _ = load(name, cap=80_000)
