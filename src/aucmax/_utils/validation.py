@@ -29,6 +29,8 @@ __all__ = [
     "check_features",
     "check_fit_inputs",
     "check_is_fitted",
+    "check_row_weight",
+    "check_rows",
     "check_weight",
     "n_threads",
     "split_labels",
@@ -73,6 +75,21 @@ def check_fit_inputs(
     classes, is_pos = split_labels(y, name=type(estimator).__name__)
     weight = check_weight(sample_weight, is_pos)
     return FitInputs(_canonical(X), is_pos, weight, classes)
+
+
+def check_rows(
+    estimator: Any, X: Any, sample_weight: ArrayLike | None = None
+) -> tuple[Matrix, FloatArray]:
+    """Validate the arguments of a ``fit`` without labels; return rows and weights."""
+    _refuse_text(X)
+    X = validate_data(estimator, X, accept_sparse="csr", dtype=DTYPES)
+    weight = check_row_weight(sample_weight, X.shape[0])
+    if not np.any(weight):
+        raise ValueError(
+            "All sample_weight are zero: no row is left. Give some rows a positive "
+            "weight."
+        )
+    return _canonical(X), weight
 
 
 @contextmanager
@@ -137,7 +154,21 @@ def split_labels(y: ArrayLike, *, name: str) -> tuple[NDArray[Any], BoolArray]:
 
 def check_weight(sample_weight: ArrayLike | None, is_pos: BoolArray) -> FloatArray:
     """Return one non-negative float64 weight per row, with mass in both classes."""
-    n = is_pos.shape[0]
+    weight = check_row_weight(sample_weight, is_pos.shape[0])
+    is_used = weight > 0
+    has_pos, has_neg = np.any(is_used & is_pos), np.any(is_used & ~is_pos)
+    if not (has_pos and has_neg):
+        which = "negative" if has_pos else "positive"
+        raise ValueError(
+            f"After sample_weight trims rows of weight zero, only one class is left: "
+            f"the {which} class has no weight. Give rows of both classes a positive "
+            "weight."
+        )
+    return weight
+
+
+def check_row_weight(sample_weight: ArrayLike | None, n: int) -> FloatArray:
+    """Return one non-negative float64 weight per row."""
     if sample_weight is None:
         return np.ones(n)
     weight = np.asarray(sample_weight)
@@ -181,15 +212,6 @@ def check_weight(sample_weight: ArrayLike | None, is_pos: BoolArray) -> FloatArr
     if square < np.finfo(np.float64).tiny and mass > 0:
         # A power of two, so that nothing is rounded.
         weight *= 2.0 ** -np.floor(np.log2(high))
-    is_used = weight > 0
-    has_pos, has_neg = np.any(is_used & is_pos), np.any(is_used & ~is_pos)
-    if not (has_pos and has_neg):
-        which = "negative" if has_pos else "positive"
-        raise ValueError(
-            f"After sample_weight trims rows of weight zero, only one class is left: "
-            f"the {which} class has no weight. Give rows of both classes a positive "
-            "weight."
-        )
     return weight
 
 

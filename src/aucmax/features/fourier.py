@@ -20,9 +20,9 @@ from aucmax._utils.validation import (
     all_or_nothing,
     check_features,
     check_is_fitted,
+    check_rows,
     validated,
 )
-from aucmax.features._inputs import check_rows, output_dtype
 from aucmax.features._spread import mean_row
 from aucmax.features.kernels import scale_mean_gamma
 
@@ -154,7 +154,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             if isinstance(gamma, str):
                 gamma = scale_mean_gamma(self.kernel, X, weight)
             self.gamma_ = float(gamma)
-            self.dtype_ = output_dtype(self.dtype, X)
+            self.dtype_ = np.dtype(self.dtype or X.dtype)
             self.offset_ = mean_row(X, weight).astype(self.dtype_)
             self.frequencies_ = self._draw(X.shape[1]).astype(self.dtype_)
         return self

@@ -23,11 +23,11 @@ from aucmax._utils.validation import (
     all_or_nothing,
     check_features,
     check_is_fitted,
+    check_rows,
     check_weight,
     split_labels,
     validated,
 )
-from aucmax.features._inputs import check_rows, output_dtype
 from aucmax.features._prepared import BLOCK_ROWS, PreparedKernel
 from aucmax.features.kernels import Kernel, scale_mean_gamma
 from aucmax.features.landmarks import choose_landmarks
@@ -180,7 +180,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
                 gamma = scale_mean_gamma(self.kernel, X, weight)
             self.gamma_ = float(gamma)
             self.kernel_ = Kernel(self.kernel, self.gamma_, self.degree, self.coef0)
-            self.dtype_ = output_dtype(self.dtype, X)
+            self.dtype_ = np.dtype(self.dtype or X.dtype)
             self.landmarks_ = choose_landmarks(
                 X,
                 self.n_landmarks,
@@ -235,22 +235,6 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             part = columns(rows[block], out=values[: block.stop - low])
             np.matmul(part, normalization, out=features[block])
         return features
-
-    def kernel_rows(self, rows: Matrix) -> NDArray[Any]:
-        """Return the kernel between validated rows and the landmarks, unmixed.
-
-        Parameters
-        ----------
-        rows : ndarray or CSR of shape (n_samples, n_features)
-            Rows, float64 or float32.
-
-        Returns
-        -------
-        values : ndarray of shape (n_samples, n_chosen)
-            ``kernel_(rows, landmarks_)`` in ``dtype_``. For many small blocks,
-            ``kernel_.prepare(landmarks_, like=rows)`` keeps what they share.
-        """
-        return self._columns(rows)(rows)
 
     def _columns(self, rows: Matrix) -> PreparedKernel:
         return self.kernel_.prepare(self.landmarks_, like=rows, dtype=self.dtype_)
