@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
+from sklearn.utils import check_consistent_length
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
@@ -23,9 +24,11 @@ __all__ = [
     "COUNT",
     "POSITIVE",
     "SHARE",
+    "Batch",
     "FitInputs",
     "StrOptions",
     "all_or_nothing",
+    "check_batch",
     "check_features",
     "check_fit_inputs",
     "check_is_fitted",
@@ -90,6 +93,28 @@ def check_rows(
             "weight."
         )
     return _canonical(X), weight
+
+
+class Batch(NamedTuple):
+    """Validated rows of one call of ``partial_fit``."""
+
+    X: Matrix
+    is_pos: BoolArray
+    classes: NDArray[Any]
+
+
+def check_batch(
+    estimator: Any, X: Any, y: ArrayLike, classes: ArrayLike | None
+) -> Batch:
+    """Validate the arguments of ``partial_fit``; the first call sets the features."""
+    known = getattr(estimator, "classes_", None)
+    if known is None:
+        X = check_rows(estimator, X)[0]
+    else:
+        X = _canonical(check_features(estimator, X))
+    check_consistent_length(X, y)
+    known, is_pos = _split_batch(y, classes, known, type(estimator).__name__)
+    return Batch(X, is_pos, known)
 
 
 @contextmanager
@@ -218,6 +243,40 @@ def check_row_weight(sample_weight: ArrayLike | None, n: int) -> FloatArray:
 def n_threads() -> int:
     """Return how many threads a loop may use: OMP_NUM_THREADS, joblib, cores."""
     return int(_openmp_effective_n_threads())
+
+
+def _split_batch(
+    y: ArrayLike, classes: ArrayLike | None, known: NDArray[Any] | None, name: str
+) -> tuple[NDArray[Any], BoolArray]:
+    """Return the two classes and the mask of the positives.
+
+    ``known`` are the classes of earlier batches; those of the first are ``classes`` or,
+    without, those in ``y``.
+    """
+    labels = np.asarray(column_or_1d(y, warn=True))
+    if classes is not None:
+        given, _ = split_labels(classes, name=name)
+        if known is not None and not np.array_equal(given, known):
+            raise ValueError(
+                f"classes={given.tolist()} differs from the first call, which had "
+                f"{known.tolist()}. Leave it out after the first call."
+            )
+        known = given
+    elif known is None:
+        if len(np.unique(labels)) == 1:
+            raise ValueError(
+                f"The first batch holds only one class, {labels.tolist()[0]!r}. Pass "
+                "classes=, the two labels there will be, in the first call."
+            )
+        known, _ = split_labels(labels, name=name)
+    is_pos = labels == known[1]
+    is_known = is_pos | (labels == known[0])
+    if not np.all(is_known):
+        raise ValueError(
+            f"y holds the label {labels[~is_known].tolist()[0]!r}, but the classes are "
+            f"{known.tolist()}. Pass labels of these two."
+        )
+    return known, is_pos
 
 
 def _refuse_text(X: Any) -> None:

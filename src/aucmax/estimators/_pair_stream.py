@@ -6,11 +6,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import column_or_1d
+from numpy.typing import NDArray
 
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
-from aucmax._utils.validation import split_labels
 from aucmax.features.nystroem import Nystroem
 from aucmax.solvers.pair_sgd import PairSGD, RowBlock
 
@@ -120,40 +118,6 @@ class PairStream(NamedTuple):
             sgd.visit(pool, *_draw_pairs(new_neg, new_pos, neg, pos, rng))
             sgd.check()
         return PairStream(sgd, rng, kept.add(rows, is_pos, rng))
-
-
-def split_batch(
-    y: ArrayLike, classes: ArrayLike | None, known: NDArray[Any] | None, name: str
-) -> tuple[NDArray[Any], BoolArray]:
-    """Return the two classes and the mask of the positives.
-
-    ``known`` are the classes of earlier batches; those of the first are ``classes`` or,
-    without, those in ``y``.
-    """
-    labels = column_or_1d(y, warn=True)
-    if classes is not None:
-        given, _ = split_labels(classes, name=name)
-        if known is not None and not np.array_equal(given, known):
-            raise ValueError(
-                f"classes={given.tolist()} differs from the first call, which had "
-                f"{known.tolist()}. Leave it out after the first call."
-            )
-        known = given
-    elif known is None:
-        if len(np.unique(labels)) == 1:
-            raise ValueError(
-                f"The first batch holds only one class, {labels.tolist()[0]!r}. Pass "
-                "classes=, the two labels there will be, in the first call."
-            )
-        known, _ = split_labels(labels, name=name)
-    is_pos = labels == known[1]
-    is_known = is_pos | (labels == known[0])
-    if not np.all(is_known):
-        raise ValueError(
-            f"y holds the label {labels[~is_known].tolist()[0]!r}, but the classes are "
-            f"{known.tolist()}. Pass labels of these two."
-        )
-    return known, is_pos
 
 
 def _draw_pairs(

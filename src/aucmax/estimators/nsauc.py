@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils import check_random_state
 
 from aucmax._kernels.products import row_scores
 from aucmax._utils.memory import parse_bytes
@@ -19,9 +19,8 @@ from aucmax._utils.validation import (
     FitInputs,
     StrOptions,
     all_or_nothing,
-    check_features,
+    check_batch,
     check_fit_inputs,
-    check_rows,
     validated,
 )
 from aucmax.estimators._kernel_base import KernelScorer
@@ -33,7 +32,7 @@ from aucmax.estimators._pair_rows import (
     hold_out,
     row_bytes,
 )
-from aucmax.estimators._pair_stream import PairStream, Reservoir, split_batch
+from aucmax.estimators._pair_stream import PairStream, Reservoir
 from aucmax.features.nystroem import Nystroem
 from aucmax.metrics.auc import roc_auc
 from aucmax.metrics.threshold import balanced_threshold
@@ -306,10 +305,7 @@ class NSAUC(KernelScorer):
         with all_or_nothing(self):
             budget = parse_bytes(self.memory_budget)
             is_first = not hasattr(self, "classes_")
-            X = check_rows(self, X)[0] if is_first else check_features(self, X)
-            check_consistent_length(X, y)
-            known = None if is_first else self.classes_
-            self.classes_, is_pos = split_batch(y, classes, known, type(self).__name__)
+            X, is_pos, self.classes_ = check_batch(self, X, y, classes)
             if is_first:
                 self._open_stream(
                     FitInputs(X, is_pos, np.ones(len(is_pos)), self.classes_)

@@ -2,5 +2,6 @@
 """Mergeable summaries of the rows seen: ``add`` rows, ``merge`` two."""
 
 from aucmax.summaries.class_moments import ClassMoments
+from aucmax.summaries.row_sample import RowSample, Slots
 
-__all__ = ["ClassMoments"]
+__all__ = ["ClassMoments", "RowSample", "Slots"]

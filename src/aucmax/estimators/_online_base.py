@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What all estimators that learn row by row share: one ``fit``, one ``partial_fit``."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+
+from aucmax._utils.progress import report
+from aucmax._utils.typing import Matrix, is_sparse
+from aucmax._utils.validation import (
+    all_or_nothing,
+    check_batch,
+    check_features,
+    check_fit_inputs,
+    check_is_fitted,
+    validated,
+)
+from aucmax.estimators._base import AUCScorer
+from aucmax.estimators._online_stream import OnlineStream, largest
+from aucmax.solvers.online._base import Learner
+
+# Fourth powers of a value must stay finite.
+LARGEST = 1e70
+# Lines of progress per pass.
+N_REPORTS = 10
+
+
+class OnlineScorer(AUCScorer):
+    """Scorer that learns from rows one after the other.
+
+    A subclass says how to begin; validation, labels, order, threshold and progress are
+    here, and everything else in its learner.
+    """
+
+    n_passes: int = 1
+    shuffle: bool = True
+    random_state: Any
+    _stream: OnlineStream
+
+    @validated
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Forget what was learned and learn from these rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,)
+            Labels, two distinct values; the larger is positive.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator; after an error, as it was before.
+        """
+        with all_or_nothing(self):
+            inputs = check_fit_inputs(self, X, y)
+            refuse_huge(inputs.X)
+            self.classes_ = inputs.classes
+            rng = self._open(inputs.X)
+            n = inputs.X.shape[0]
+            for n_passed in range(self.n_passes):
+                order = None
+                if self.shuffle and not self._stream.learner.is_order_free:
+                    order = rng.permutation(n)
+                self._run(inputs.X, inputs.is_pos, order, n_passed)
+        return self
+
+    @validated
+    def partial_fit(
+        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None
+    ) -> Self:
+        """Go on with more rows, in the order given.
+
+        Row by row, in batches of any sizes, or all at once: the result is the same, bit
+        for bit. A batch with a NaN, an infinity or an unknown label is refused as a
+        whole.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows of the batch.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        classes : array-like of shape (2,), default=None
+            All labels there will be; needed in the first call if its rows hold only one
+            of them.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        with all_or_nothing(self):
+            X, is_pos, self.classes_ = check_batch(self, X, y, classes)
+            refuse_huge(X)
+            if not hasattr(self, "_stream"):
+                self._open(X)
+            self._stream.learn(X, is_pos)
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Return the score of each row; positive means ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+            Larger means more likely positive.
+        """
+        check_is_fitted(self)
+        X = check_features(self, X)
+        scores: NDArray[Any] = self._stream.model().scores(X) + self.intercept_[0]
+        return scores
+
+    @property
+    def intercept_(self) -> NDArray[Any]:
+        """Minus the threshold with the best balanced accuracy on a sample of rows."""
+        check_is_fitted(self)
+        return np.array([-self._stream.threshold()])
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Rows learned so far, those of later passes included."""
+        check_is_fitted(self)
+        return self._stream.n_seen
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_stream")
+
+    def _begin(self, X: Matrix, rng: np.random.Generator) -> Learner:
+        """Return a learner for rows like these that has seen none yet."""
+        raise NotImplementedError
+
+    def _open(self, X: Matrix) -> np.random.Generator:
+        """Begin to learn from rows like these; return the source of their order."""
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        own, sample, order = np.random.default_rng(seed).spawn(3)
+        learner = self._begin(X, own)
+        self._stream = OnlineStream(learner, sparse_rows=is_sparse(X), rng=sample)
+        return order
+
+    def _run(self, X: Matrix, is_pos: Any, order: Any, n_passed: int) -> None:
+        """Make one pass, with some lines of progress."""
+        if not getattr(self, "verbose", 0):
+            self._stream.learn(X, is_pos, order)
+            return
+        n = X.shape[0]
+        for part in np.array_split(np.arange(n), min(n, N_REPORTS)):
+            index = part if order is None else order[part]
+            self._stream.learn(X, is_pos, index)
+            report(
+                f"[{type(self).__name__}] pass {n_passed + 1} of {self.n_passes}  "
+                f"rows {part[-1] + 1} of {n}"
+            )
+
+
+class OnlineLinear(OnlineScorer):
+    """Scores are ``X @ coef_[0] + intercept_[0]``."""
+
+    @property
+    def coef_(self) -> NDArray[Any]:
+        """Weights of the features, of shape (1, n_features)."""
+        check_is_fitted(self)
+        coef: NDArray[Any] = self._stream.model().coef  # type: ignore[attr-defined]
+        return coef[None, :]
+
+
+def refuse_huge(X: Matrix) -> None:
+    """Raise where sums of squares could overflow, before anything has changed."""
+    size = largest(X)
+    if size > LARGEST:
+        raise ValueError(
+            f"X holds a value of size {size:g}, and sums of squares would overflow. "
+            "Scale the features, for example with StandardScaler."
+        )

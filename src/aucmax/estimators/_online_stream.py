@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The rows an online estimator has seen, as it needs them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from aucmax._utils.typing import BoolArray, IntArray, Matrix, is_sparse, to_dense
+from aucmax.metrics.threshold import balanced_threshold
+from aucmax.solvers.online._base import Learner, Model
+from aucmax.summaries import RowSample
+
+# Values copied at a time when rows are shuffled or converted: 2 MB.
+BLOCK_VALUES = 2**18
+# Rows of each class from which the threshold is set.
+SAMPLE_ROWS = 256
+
+
+class OnlineStream:
+    """A learner, a sample of its rows for the threshold, and its model when asked for.
+
+    Parameters
+    ----------
+    learner : Learner
+        The method.
+    sparse_rows : bool
+        Whether the learner wants CSR rows; others are converted.
+    rng : Generator
+        Draws the sample.
+    """
+
+    def __init__(
+        self, learner: Learner, *, sparse_rows: bool, rng: np.random.Generator
+    ) -> None:
+        self.learner = learner
+        self.sparse_rows = sparse_rows
+        self.sample = RowSample(SAMPLE_ROWS, rng)
+        self._model: Model | None = None
+        self._threshold: float | None = None
+
+    @property
+    def n_seen(self) -> int:
+        """Rows so far."""
+        return int(self.sample.slots.n_seen.sum())
+
+    def learn(
+        self, X: Matrix, is_pos: BoolArray, order: IntArray | None = None
+    ) -> None:
+        """Take in rows in the given order, a block at a time."""
+        self._model = self._threshold = None
+        n, d = X.shape
+        size = max(1, BLOCK_VALUES // (1 + (X.nnz // n if is_sparse(X) else d)))
+        for low in range(0, n, size):
+            part: Any = slice(low, low + size) if order is None else order[low:][:size]
+            rows = self._convert(X[part])
+            self.learner.learn(rows, is_pos[part])
+            self.sample.add(rows, is_pos[part])
+
+    def model(self) -> Model:
+        """Return what was learned so far; computed once after each change."""
+        if self._model is None:
+            self._model = self.learner.model()
+        return self._model
+
+    def threshold(self) -> float:
+        """Return the score with the best balanced accuracy on the rows sampled."""
+        if self._threshold is None:
+            self._threshold = 0.0
+            if self.sample.slots.n_seen.min() > 0:
+                rows, is_pos = self.sample.rows()
+                scores = self.model().scores(rows)
+                self._threshold = balanced_threshold(
+                    scores, is_pos, np.ones(len(is_pos))
+                )
+        return self._threshold
+
+    def _convert(self, rows: Matrix) -> Matrix:
+        """Return the rows in the one form the learner's loops are compiled for."""
+        if not self.sparse_rows:
+            return np.ascontiguousarray(to_dense(rows), dtype=np.float64)
+        # A block holds few rows, so 32 bits count its entries.
+        rows = sparse.csr_matrix(rows, dtype=np.float64)
+        rows.sort_indices()
+        rows.indices = rows.indices.astype(np.int32, copy=False)
+        rows.indptr = rows.indptr.astype(np.int32, copy=False)
+        return rows
+
+
+def largest(X: Matrix) -> float:
+    """Return the largest size of a value."""
+    values: NDArray[Any] = X.data if is_sparse(X) else X
+    return float(max(values.max(initial=0.0), -values.min(initial=0.0)))

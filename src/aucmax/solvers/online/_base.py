@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the driver of the online estimators needs of a learner."""
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucmax._utils.typing import BoolArray, FloatArray, Matrix
+
+
+class Model(Protocol):
+    """What was learned so far; later rows do not change it."""
+
+    def scores(self, X: Matrix) -> NDArray[Any]:
+        """Return the score of each row, without a threshold."""
+        ...
+
+
+class LinearModel(NamedTuple):
+    """Scores are ``X @ coef``."""
+
+    coef: FloatArray
+
+    def scores(self, X: Matrix) -> NDArray[Any]:
+        """Return the score of each row."""
+        return np.asarray(X @ self.coef)
+
+
+class Learner(Protocol):
+    """State of an online method.
+
+    Attributes
+    ----------
+    is_order_free : bool
+        Whether the order of the rows does not matter, so that none need be shuffled.
+    """
+
+    is_order_free: bool
+
+    def learn(self, X: Matrix, is_pos: BoolArray) -> None:
+        """Take in rows one after the other, in the order given.
+
+        One call for all rows, one for each, and anything between leave the same state,
+        bit for bit. ``X`` is a C-ordered float64 array in all calls, or in all calls a
+        CSR matrix of float64 with sorted int32 indices; no value is NaN, infinite or
+        above 1e70.
+
+        Raises
+        ------
+        FloatingPointError
+            When a step would overflow. The rows before it have been learned.
+        """
+        ...
+
+    def model(self) -> Model:
+        """Return what was learned so far."""
+        ...
