@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from aucmax import NSAUC, RankSVM
 from aucmax.estimators import _pair_rows, _pair_stream, nsauc
 from aucmax.solvers import pair_sgd
+from aucmax.summaries import Slots
 
 X, Y = make_moons(600, noise=0.25, random_state=0)
 TRAIN, TEST = slice(None, 400), slice(400, None)
@@ -322,7 +323,7 @@ class TestPartialFit:
     def test_goes_on_from_fit(self):
         model = make().fit(X[TRAIN], Y[TRAIN])
         before, basis = model.coef_.copy(), model.basis_
-        assert model._stream.reservoir.n_pos == np.sum(Y[TRAIN] == 1)
+        assert model._stream.reservoir.slots.n_seen[1] == np.sum(Y[TRAIN] == 1)
         model.partial_fit(X[TEST], Y[TEST])
         assert model.n_iter_ == 400 * 200 + 200 * 8
         assert model.basis_ is basis
@@ -426,28 +427,28 @@ class TestPartialFit:
 
 
 class TestReservoir:
-    def test_every_row_has_the_same_chance(self, rng, monkeypatch):
-        monkeypatch.setattr(_pair_stream, "RESERVOIR_ROWS", 10)
+    def test_every_row_has_the_same_chance(self, rng):
         counts = np.zeros(40)
         none = np.empty((0, 1))
         rows, is_pos = np.arange(40.0)[:, None], np.ones(40, dtype=bool)
         for _ in range(2000):
-            reservoir = _pair_stream.Reservoir(none, none)
+            slots = Slots(10, rng.spawn(1)[0])
+            reservoir = _pair_stream.Reservoir(none, none, slots)
             for part in np.split(np.arange(40), [3, 17, 18]):
-                reservoir = reservoir.add(rows[part], is_pos[part], rng)
+                reservoir = reservoir.add(rows[part], is_pos[part])
             assert len(np.unique(reservoir.pos)) == 10
             counts[reservoir.pos[:, 0].astype(int)] += 1
-        assert reservoir.n_pos == 40
-        assert len(reservoir.neg) == reservoir.n_neg == 0
+        assert_array_equal(reservoir.slots.n_seen, [0, 40])
+        assert len(reservoir.neg) == 0
         assert_allclose(counts, 500, atol=5 * np.sqrt(500 * 0.75))
 
     def test_adding_leaves_the_old_one_as_it_was(self, rng):
         none = np.empty((0, 2))
-        old = _pair_stream.Reservoir(none, none).add(
-            rng.normal(size=(600, 2)), np.arange(600) % 2 == 0, rng
+        old = _pair_stream.Reservoir(none, none, Slots(512, rng)).add(
+            rng.normal(size=(600, 2)), np.arange(600) % 2 == 0
         )
         before = old.pos.copy()
-        new = old.add(rng.normal(size=(600, 2)), np.arange(600) % 3 == 0, rng)
+        new = old.add(rng.normal(size=(600, 2)), np.arange(600) % 3 == 0)
         assert_array_equal(old.pos, before)
         assert len(new.pos) == 500
         assert len(new.neg) == 512

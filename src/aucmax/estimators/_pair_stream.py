@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
 from aucmax.features.nystroem import Nystroem
 from aucmax.solvers.pair_sgd import PairSGD, RowBlock
+from aucmax.summaries import Slots
 
 # Rows of each class kept for later batches.
 RESERVOIR_ROWS = 512
@@ -25,21 +26,20 @@ class Reservoir(NamedTuple):
     ----------
     neg, pos : ndarray of shape (n_kept, n_features_out)
         At most 512 rows of each class.
-    n_neg, n_pos : int
-        Rows they were drawn from.
+    slots : Slots
+        Where further rows go.
     """
 
     neg: NDArray[Any]
     pos: NDArray[Any]
-    n_neg: int = 0
-    n_pos: int = 0
+    slots: Slots
 
     @classmethod
-    def like(cls, feature_map: Nystroem) -> "Reservoir":
+    def like(cls, feature_map: Nystroem, rng: np.random.Generator) -> "Reservoir":
         """Return an empty one."""
         rank = feature_map.normalization_.shape[1]
         none = np.empty((0, rank), feature_map.dtype_)
-        return cls(none, none)
+        return cls(none, none, Slots(RESERVOIR_ROWS, rng.spawn(1)[0]))
 
     @classmethod
     def of(
@@ -50,18 +50,18 @@ class Reservoir(NamedTuple):
         for index in (block.neg, block.pos):
             size = min(RESERVOIR_ROWS, len(index))
             parts.append(block.rows[rng.choice(index, size, replace=False)])
-        return cls(parts[0], parts[1], n_neg, n_pos)
+        slots = Slots(RESERVOIR_ROWS, rng.spawn(1)[0])
+        slots.n_seen[:] = n_neg, n_pos
+        return cls(parts[0], parts[1], slots)
 
-    def add(
-        self, rows: NDArray[Any], is_pos: BoolArray, rng: np.random.Generator
-    ) -> "Reservoir":
+    def add(self, rows: NDArray[Any], is_pos: BoolArray) -> "Reservoir":
         """Return the reservoir after some more rows; this one stays as it is."""
-        new_neg, new_pos = rows[~is_pos], rows[is_pos]
+        slots = copy.deepcopy(self.slots)
+        places = slots.assign(is_pos)
         return Reservoir(
-            _sample(self.neg, self.n_neg, new_neg, rng),
-            _sample(self.pos, self.n_pos, new_pos, rng),
-            self.n_neg + len(new_neg),
-            self.n_pos + len(new_pos),
+            _place(self.neg, rows[~is_pos], places[~is_pos]),
+            _place(self.pos, rows[is_pos], places[is_pos]),
+            slots,
         )
 
     def scores(self, coef: FloatArray) -> tuple[FloatArray, BoolArray]:
@@ -79,7 +79,7 @@ class PairStream(NamedTuple):
     sgd : PairSGD or None
         The descent; None until both classes were seen.
     rng : Generator
-        Draws the pairs and the rows to keep.
+        Draws the pairs.
     reservoir : Reservoir
         Rows for new ones to be paired with.
     """
@@ -117,7 +117,7 @@ class PairStream(NamedTuple):
                 new_neg, new_pos = neg, pos
             sgd.visit(pool, *_draw_pairs(new_neg, new_pos, neg, pos, rng))
             sgd.check()
-        return PairStream(sgd, rng, kept.add(rows, is_pos, rng))
+        return PairStream(sgd, rng, kept.add(rows, is_pos))
 
 
 def _draw_pairs(
@@ -136,16 +136,11 @@ def _draw_pairs(
     return first[order], second[order]
 
 
-def _sample(
-    kept: NDArray[Any], n_seen: int, new: NDArray[Any], rng: np.random.Generator
-) -> NDArray[Any]:
-    """Replace a random one of the rows kept by row t with chance 512 / t."""
-    times = n_seen + np.arange(len(new))
-    drawn = (rng.random(len(new)) * (times + 1)).astype(np.int64)
-    slots = np.where(times < RESERVOIR_ROWS, times, drawn)
-    used = slots < RESERVOIR_ROWS
-    size = min(n_seen + len(new), RESERVOIR_ROWS)
+def _place(kept: NDArray[Any], new: NDArray[Any], places: IntArray) -> NDArray[Any]:
+    """Return the rows kept with new ones in their places; -1 is none."""
+    is_used = places >= 0
+    size = max(len(kept), int(places.max(initial=-1)) + 1)
     result = np.empty((size, new.shape[1]), new.dtype)
     result[: len(kept)] = kept
-    result[slots[used]] = new[used]
+    result[places[is_used]] = new[is_used]
     return result

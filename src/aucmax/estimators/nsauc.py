@@ -417,7 +417,7 @@ class NSAUC(KernelScorer):
                 "both classes."
             )
         rng = self._choose_map(inputs)
-        self._stream = PairStream(None, rng, Reservoir.like(self.feature_map_))
+        self._stream = PairStream(None, rng, Reservoir.like(self.feature_map_, rng))
         self.history_ = list[Stage]()
         self.intercept_ = np.zeros(1)
 
