@@ -14,11 +14,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
-from sklearn.model_selection import (
-    ParameterGrid,
-    RepeatedStratifiedKFold,
-    StratifiedKFold,
-)
+from sklearn.model_selection import ParameterGrid, RepeatedStratifiedKFold
 from sklearn.preprocessing import MinMaxScaler
 
 from aucmax.metrics import roc_auc
@@ -48,6 +44,7 @@ SETS = {
 }
 # To tune, as many rows are used, or a quarter of those trained on if that is more.
 TUNING_ROWS = 10_000
+FEW_ROWS = 2_000
 
 
 def read(name, *, letter_test=False):
@@ -99,9 +96,10 @@ def tune(make, grid, X, y, rows, *, n_folds=5, seed=0):
     size = max(TUNING_ROWS, len(rows) // 4)
     rng = np.random.default_rng(seed)
     rows = rng.permutation(rows)[:size]
-    n_used = n_folds if len(rows) < TUNING_ROWS else 2
-    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-    folds = list(splitter.split(rows, y[rows]))[:n_used]
+    # One cross-validation of a few hundred rows picks by chance.
+    n_repeats = 5 if len(rows) < FEW_ROWS else 1
+    n_used = 2 if len(rows) >= TUNING_ROWS else None
+    folds = all_folds(y[rows], n_repeats, n_folds, seed)[:n_used]
 
     def mean_auc(parameters):
         return np.mean(

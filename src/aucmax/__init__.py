@@ -15,14 +15,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aucmax import datasets, metrics
+    from aucmax import datasets, metrics, plots
+    from aucmax.estimators.ada_oam import AdaOAM
     from aucmax.estimators.kernel_rank_svm import KernelRankSVM
     from aucmax.estimators.least_squares_auc import LeastSquaresAUC
     from aucmax.estimators.nbauc import NBAUC
     from aucmax.estimators.nsauc import NSAUC
+    from aucmax.estimators.oam import OAM
+    from aucmax.estimators.oilk import OILK
+    from aucmax.estimators.online_univariate import OnlineUnivariate
+    from aucmax.estimators.opauc import OPAUC
     from aucmax.estimators.rank_svm import RankSVM
     from aucmax.estimators.rank_svm_cv import RankSVMCV
     from aucmax.estimators.rfauc import RFAUC
+    from aucmax.estimators.solam import SOLAM
     from aucmax.estimators.sparse_kernel_auc import SparseKernelAUC
     from aucmax.estimators.spdam import SPDAM
     from aucmax.estimators.univariate_auc import UnivariateAUC
@@ -34,32 +40,45 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "NBAUC",
     "NSAUC",
+    "OAM",
+    "OILK",
+    "OPAUC",
     "RFAUC",
+    "SOLAM",
     "SPDAM",
+    "AdaOAM",
     "FourierFeatures",
     "KernelRankSVM",
     "LeastSquaresAUC",
     "Nystroem",
+    "OnlineUnivariate",
     "RankSVM",
     "RankSVMCV",
     "SparseKernelAUC",
     "UnivariateAUC",
     "datasets",
     "metrics",
+    "plots",
 ]
 
 # Public names are imported when first asked for, so `import aucmax` costs nothing.
 _HOMES = {
+    "AdaOAM": "aucmax.estimators.ada_oam",
     "FourierFeatures": "aucmax.features.fourier",
     "KernelRankSVM": "aucmax.estimators.kernel_rank_svm",
+    "LeastSquaresAUC": "aucmax.estimators.least_squares_auc",
     "NBAUC": "aucmax.estimators.nbauc",
     "NSAUC": "aucmax.estimators.nsauc",
     "Nystroem": "aucmax.features.nystroem",
-    "RFAUC": "aucmax.estimators.rfauc",
-    "SparseKernelAUC": "aucmax.estimators.sparse_kernel_auc",
-    "LeastSquaresAUC": "aucmax.estimators.least_squares_auc",
+    "OAM": "aucmax.estimators.oam",
+    "OILK": "aucmax.estimators.oilk",
+    "OnlineUnivariate": "aucmax.estimators.online_univariate",
+    "OPAUC": "aucmax.estimators.opauc",
     "RankSVM": "aucmax.estimators.rank_svm",
     "RankSVMCV": "aucmax.estimators.rank_svm_cv",
+    "RFAUC": "aucmax.estimators.rfauc",
+    "SOLAM": "aucmax.estimators.solam",
+    "SparseKernelAUC": "aucmax.estimators.sparse_kernel_auc",
     "SPDAM": "aucmax.estimators.spdam",
     "UnivariateAUC": "aucmax.estimators.univariate_auc",
 }

@@ -15,10 +15,11 @@ from aucmax._utils.validation import (
     check_features,
     check_fit_inputs,
     check_is_fitted,
+    refuse_huge,
     validated,
 )
 from aucmax.estimators._base import AUCScorer
-from aucmax.estimators._online_stream import OnlineStream, largest
+from aucmax.estimators._online_stream import OnlineStream
 from aucmax.solvers.online._base import Learner
 
 # Fourth powers of a value must stay finite.
@@ -57,7 +58,7 @@ class OnlineScorer(AUCScorer):
         """
         with all_or_nothing(self):
             inputs = check_fit_inputs(self, X, y)
-            refuse_huge(inputs.X)
+            refuse_huge(inputs.X, LARGEST)
             self.classes_ = inputs.classes
             rng = self._open(inputs.X)
             n = inputs.X.shape[0]
@@ -94,8 +95,8 @@ class OnlineScorer(AUCScorer):
             The estimator.
         """
         with all_or_nothing(self):
-            X, is_pos, self.classes_ = check_batch(self, X, y, classes)
-            refuse_huge(X)
+            batch = check_batch(self, X, y, classes, limit=LARGEST)
+            X, is_pos, self.classes_ = batch
             if not hasattr(self, "_stream"):
                 self._open(X)
             self._stream.learn(X, is_pos)
@@ -141,9 +142,9 @@ class OnlineScorer(AUCScorer):
     def _open(self, X: Matrix) -> np.random.Generator:
         """Begin to learn from rows like these; return the source of their order."""
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        own, sample, order = np.random.default_rng(seed).spawn(3)
+        own, order = np.random.default_rng(seed).spawn(2)
         learner = self._begin(X, own)
-        self._stream = OnlineStream(learner, sparse_rows=is_sparse(X), rng=sample)
+        self._stream = OnlineStream(learner, sparse_rows=is_sparse(X))
         return order
 
     def _run(self, X: Matrix, is_pos: Any, order: Any, n_passed: int) -> None:
@@ -170,13 +171,3 @@ class OnlineLinear(OnlineScorer):
         check_is_fitted(self)
         coef: NDArray[Any] = self._stream.model().coef  # type: ignore[attr-defined]
         return coef[None, :]
-
-
-def refuse_huge(X: Matrix) -> None:
-    """Raise where sums of squares could overflow, before anything has changed."""
-    size = largest(X)
-    if size > LARGEST:
-        raise ValueError(
-            f"X holds a value of size {size:g}, and sums of squares would overflow. "
-            "Scale the features, for example with StandardScaler."
-        )

@@ -4,7 +4,6 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from aucmax._utils.typing import BoolArray, IntArray, Matrix, is_sparse, to_dense
@@ -27,16 +26,13 @@ class OnlineStream:
         The method.
     sparse_rows : bool
         Whether the learner wants CSR rows; others are converted.
-    rng : Generator
-        Draws the sample.
     """
 
-    def __init__(
-        self, learner: Learner, *, sparse_rows: bool, rng: np.random.Generator
-    ) -> None:
+    def __init__(self, learner: Learner, *, sparse_rows: bool) -> None:
         self.learner = learner
         self.sparse_rows = sparse_rows
-        self.sample = RowSample(SAMPLE_ROWS, rng)
+        # The same rows give the same threshold, whatever the seed of the learner.
+        self.sample = RowSample(SAMPLE_ROWS, np.random.default_rng(0))
         self._model: Model | None = None
         self._threshold: float | None = None
 
@@ -52,11 +48,12 @@ class OnlineStream:
         self._model = self._threshold = None
         n, d = X.shape
         size = max(1, BLOCK_VALUES // (1 + (X.nnz // n if is_sparse(X) else d)))
+        if order is None and n <= size:
+            self._learn(X, is_pos)
+            return
         for low in range(0, n, size):
             part: Any = slice(low, low + size) if order is None else order[low:][:size]
-            rows = self._convert(X[part])
-            self.learner.learn(rows, is_pos[part])
-            self.sample.add(rows, is_pos[part])
+            self._learn(X[part], is_pos[part])
 
     def model(self) -> Model:
         """Return what was learned so far; computed once after each change."""
@@ -76,19 +73,26 @@ class OnlineStream:
                 )
         return self._threshold
 
+    def _learn(self, X: Matrix, is_pos: BoolArray) -> None:
+        rows = self._convert(X)
+        self.learner.learn(rows, is_pos)
+        self.sample.add(rows, is_pos)
+
     def _convert(self, rows: Matrix) -> Matrix:
         """Return the rows in the one form the learner's loops are compiled for."""
         if not self.sparse_rows:
-            return np.ascontiguousarray(to_dense(rows), dtype=np.float64)
+            # Loops would be compiled once more for rows that may not be written.
+            return np.require(to_dense(rows), np.float64, ["C", "W"])
+        if (
+            type(rows) is sparse.csr_matrix
+            and rows.dtype == np.float64
+            and rows.indices.dtype == rows.indptr.dtype == np.int32
+            and rows.has_sorted_indices
+        ):
+            return rows
         # A block holds few rows, so 32 bits count its entries.
         rows = sparse.csr_matrix(rows, dtype=np.float64)
         rows.sort_indices()
         rows.indices = rows.indices.astype(np.int32, copy=False)
         rows.indptr = rows.indptr.astype(np.int32, copy=False)
         return rows
-
-
-def largest(X: Matrix) -> float:
-    """Return the largest size of a value."""
-    values: NDArray[Any] = X.data if is_sparse(X) else X
-    return float(max(values.max(initial=0.0), -values.min(initial=0.0)))

@@ -103,9 +103,10 @@ class StreamingAUC:
         is_pos, is_neg = labels == self.classes[1], labels == self.classes[0]
         is_known = is_pos | is_neg
         if not is_known.all():
+            unknown = labels[~is_known].tolist()[0]
             raise ValueError(
-                f"y_true holds {labels[~is_known][0]!r}, but classes={self.classes!r}. "
-                "Name the two labels when the summary is made."
+                f"y_true holds {unknown!r}, but classes={self.classes!r}. Name the two "
+                "labels when the summary is made."
             )
         scores = check_scores(y_score, labels.shape[0]).astype(np.float64)
         if scores.shape[0]:

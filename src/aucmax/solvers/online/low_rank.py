@@ -1,14 +1,61 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""OPAUC with covariances of low rank."""
+"""OPAUC with covariances of low rank, for very many features.
+
+With ``d = mean_pos - mean_neg`` and class covariances S, the mean over pairs of
+``(1 - coef'(x_pos - x_neg))^2`` plus ``alpha / 2 |coef|^2`` is least where
+``(S_pos + S_neg + d d' + alpha / 2 I) coef = d``.
+"""
+
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
-from aucmax._utils.typing import BoolArray, Matrix
+from aucmax._kernels.low_rank import State, combine_columns, sketch_steps
+from aucmax._kernels.products import add_weighted_rows_precisely
+from aucmax._utils.threads import one_blas_thread
+from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
+from aucmax.solvers.closed_form import solve_semidefinite
 from aucmax.solvers.online._base import LinearModel
+from aucmax.summaries.low_rank import (
+    LowRankMoments,
+    draw_signs,
+    feature_blocks,
+    sums_dtype,
+)
+
+# Rows whose draws are held at a time.
+FEW_ROWS = 1024
+# Rows after which the weights are written out, at least.
+FOLD_ROWS = 10_000
+# Products of larger values do not fit into sums of float32.
+LARGEST_SINGLE = 1e15
 
 
 class LowRankGradient:
-    """To be written."""
+    """One gradient step per row, the covariance of the other class a random sketch.
+
+    The paper's method with the sketch centred: a row x of its class with a draw r from
+    N(0, I / rank) adds ``x r'`` to a sum Z, and with the mean c and the sum s of the
+    draws, the covariance is ``(Z - c s')(Z - c s')' / n``. A step costs nnz times rank
+    plus rank squared, whatever the number of features.
+
+    Parameters
+    ----------
+    n_features, rank : int
+        Size of the sketch of each class.
+    alpha : float
+        Strength of the penalty; the paper's lambda is half of it.
+    step_size : float or None
+        A number is the paper's constant step, and the model its last iterate. None is
+        one over the trace of the curvature of the row, and the model the average of the
+        iterates, weighted by the square of their number. That cannot diverge. Rows far
+        from the other class count a little less, which moves the weights by less than
+        the sketch does.
+    rng : Generator
+        Draws rank normal numbers per row.
+    """
 
     is_order_free = False
 
@@ -21,31 +68,192 @@ class LowRankGradient:
         step_size: float | None,
         rng: np.random.Generator,
     ) -> None:
-        raise NotImplementedError
+        if step_size is not None and step_size * alpha >= 2.0:
+            raise ValueError(
+                f"step_size={step_size:g} times alpha={alpha:g} must be below 2: the "
+                "penalty alone would turn the weights around. Lower step_size."
+            )
+        self.ridge = 0.5 * alpha
+        self.step_size = step_size
+        self.rng = rng
+        # As much work as 32 nonzeros more in each row.
+        self.fold_every = max(FOLD_ROWS, n_features // 16)
+        n_columns = 2 * (rank + 1)
+        # Zeros that nobody has written to take no memory.
+        self.state = State(
+            sums=np.zeros((n_features, n_columns), sums_dtype(n_features, n_columns)),
+            gram=np.zeros((n_columns, n_columns)),
+            image=np.zeros(n_columns),
+            mix=np.zeros(n_columns),
+            mix_sum=np.zeros(n_columns),
+            parts=np.zeros((n_features, 2)),
+            totals=np.zeros((2, rank + 1)),
+            scalars=np.array([1.0, 0.0, 0.0, 0.0]),
+        )
 
     def learn(self, X: Matrix, is_pos: BoolArray) -> None:
         """Take in rows."""
-        raise NotImplementedError
+        rank = self.state.totals.shape[1] - 1
+        low = 0
+        while low < X.shape[0]:
+            n_seen = int(self.state.totals[:, rank].sum())
+            size = min(FEW_ROWS, self.fold_every - n_seen % self.fold_every)
+            rows = _as_csr(X[low : low + size], self.state.sums.dtype)
+            draws = np.ones((rows.shape[0], rank + 1))
+            draws[:, :rank] = self.rng.standard_normal((rows.shape[0], rank))
+            draws[:, :rank] /= np.sqrt(rank)
+            self._step(rows, is_pos[low : low + size], draws)
+            low += size
+            if (n_seen + rows.shape[0]) % self.fold_every == 0:
+                self._fold()
 
     def model(self) -> LinearModel:
-        """Return the last weights."""
-        raise NotImplementedError
+        """Return the last weights, or their average if the step size is automatic."""
+        mass = self.state.scalars[3]
+        if self.step_size is not None or mass == 0.0:
+            return LinearModel(self._last())
+        return LinearModel(self._sum() / mass)
+
+    def _last(self) -> FloatArray:
+        state = self.state
+        scale = state.scalars[0]
+        return combine_columns(state.sums, state.mix, scale, state.parts[:, 0])
+
+    def _sum(self) -> FloatArray:
+        state = self.state
+        mass = state.scalars[1]
+        total = combine_columns(state.sums, state.mix_sum, mass, state.parts[:, 0])
+        return total + state.parts[:, 1]
+
+    def _fold(self) -> None:
+        """Write the weights out in full: their parts cancel more and more."""
+        state = self.state
+        state.parts[:, 0], state.parts[:, 1] = self._last(), self._sum()
+        state.image[:] = 0.0
+        add_weighted_rows_precisely(
+            state.sums, np.ascontiguousarray(state.parts[:, 0]), state.image
+        )
+        state.mix[:] = state.mix_sum[:] = 0.0
+        state.scalars[:2] = 1.0, 0.0
+
+    def _step(self, rows: Matrix, is_pos: BoolArray, draws: FloatArray) -> None:
+        n_done = sketch_steps(
+            rows.data,
+            rows.indices,
+            rows.indptr,
+            is_pos,
+            draws,
+            self.ridge,
+            self.step_size or 0.0,
+            self.state,
+        )
+        if n_done < rows.shape[0]:
+            raise FloatingPointError(
+                f"The step after {int(self.state.totals[:, -1].sum())} rows overflows "
+                f"with step_size={self.step_size}. Lower it, use 'auto', or scale the "
+                "features."
+            )
 
 
 class LowRankExact:
-    """To be written."""
+    """Sums of both classes; the model is the minimiser for all rows so far.
 
-    is_order_free = False
+    Not in the paper. Its sketch is made for steps that see the rows themselves as well.
+    Alone it fails on text: it puts all the variance of a class into 50 random
+    directions and none elsewhere, although 50 well chosen ones hold a twentieth of it.
+    The AUC on sector is then 0.912, against 0.980 of the steps (alpha = 1e-3; on news20
+    0.876 and 0.944). So covariances are kept in fixed random directions instead, from
+    which Nyström's approximation finds where the variance is, and every feature gets
+    the exact variance that this misses: 0.959 and 0.938, and with alpha = 1e-5, which
+    suits text better, 0.980 and 0.964. The order of the rows does not matter, and with
+    a rank of ``n_features`` nothing is approximate.
+
+    Parameters
+    ----------
+    n_features, rank : int
+        Size of the sums of each class.
+    alpha : float
+        Strength of the penalty.
+    rng : Generator
+        Draws the directions.
+    """
+
+    is_order_free = True
 
     def __init__(
         self, n_features: int, *, rank: int, alpha: float, rng: np.random.Generator
     ) -> None:
-        raise NotImplementedError
+        self.alpha = alpha
+        # Dense rows are counted from the first, which their means may be far away from.
+        self.origin: FloatArray | None = None
+        signs = draw_signs(n_features, rank, rng)
+        dtype = sums_dtype(n_features, 2 * (signs.shape[1] + 2))
+        self.moments = [LowRankMoments.empty(signs, dtype) for _ in range(2)]
 
     def learn(self, X: Matrix, is_pos: BoolArray) -> None:
         """Take in rows."""
-        raise NotImplementedError
+        if not is_sparse(X) and len(X):
+            if self.origin is None:
+                self.origin = X[0].copy()
+            X = X - self.origin
+        for own, moments in enumerate(self.moments):
+            index = np.flatnonzero(is_pos == own)
+            if len(index):
+                rows = X if len(index) == len(is_pos) else X[index]
+                moments.add(_as_csr(rows, moments.sums.dtype))
 
     def model(self) -> LinearModel:
-        """Return the minimiser."""
-        raise NotImplementedError
+        """Return the minimiser; zero while one class is missing."""
+        neg, pos = self.moments
+        if min(neg.count, pos.count) == 0:
+            return LinearModel(np.zeros(len(neg.signs)))
+        # BLAS rounds differently with a different number of threads.
+        with one_blas_thread():
+            return LinearModel(solve_low_rank(pos, neg, alpha=self.alpha))
+
+
+def solve_low_rank(
+    pos: LowRankMoments, neg: LowRankMoments, *, alpha: float
+) -> FloatArray:
+    """Return the minimiser given the moments of the classes; O(d rank^2).
+
+    The matrix is ``diag(D) + F F'``, and Woodbury's formula inverts it with a system of
+    twice the rank. Features come in blocks, so that F is never held as a whole.
+    """
+    covariances = (pos.covariance(), neg.covariance())
+    blocks = feature_blocks(*pos.signs.shape)
+
+    def parts(block: slice) -> tuple[FloatArray, FloatArray, FloatArray]:
+        mean_pos, factor_pos, rest_pos = covariances[0].features(block)
+        mean_neg, factor_neg, rest_neg = covariances[1].features(block)
+        diagonal = rest_pos + rest_neg + 0.5 * alpha
+        return mean_pos - mean_neg, np.hstack([factor_pos, factor_neg]), diagonal
+
+    size = 2 * pos.signs.shape[1]
+    small, target = np.eye(size), np.zeros(size)
+    for block in blocks:
+        gap, factor, diagonal = parts(block)
+        small += factor.T @ (factor / diagonal[:, None])
+        target += factor.T @ (gap / diagonal)
+    weight = solve_semidefinite(small, target)
+    coef = np.empty(len(pos.signs))
+    stretch = 1.0
+    for block in blocks:
+        gap, factor, diagonal = parts(block)
+        coef[block] = (gap - factor @ weight) / diagonal
+        stretch += float(gap @ coef[block])
+    # Sherman and Morrison: the rank-one term only shortens the solution.
+    coef /= stretch
+    return coef
+
+
+def _as_csr(rows: Matrix, dtype: np.dtype[Any]) -> Matrix:
+    """Return CSR rows whose products fit into sums of this type."""
+    rows = rows if is_sparse(rows) else sparse.csr_matrix(rows)
+    values: NDArray[Any] = rows.data
+    if dtype == np.float32 and np.abs(values).max(initial=0.0) > LARGEST_SINGLE:
+        raise FloatingPointError(
+            f"X holds values above {LARGEST_SINGLE:g}, and with so many features sums "
+            "are kept in float32, where they would overflow. Scale the features."
+        )
+    return rows

@@ -1,24 +1,81 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Gradient steps on the pairwise square loss with class moments."""
+"""Gradient steps on the pairwise square loss with class moments.
 
+The step for a row averages the loss over all earlier rows of the other class, of which
+count, mean and covariance are all that matters.
+"""
+
+from aucmax._kernels.opauc import GRADIENT, Rule
 from aucmax._utils.typing import BoolArray, Matrix
 from aucmax.solvers.online._base import LinearModel
+from aucmax.summaries.streamed_moments import StreamedMoments, start_at_zero
 
 
-class GradientLearner:
-    """To be written."""
+class StepLearner:
+    """One step per row, as ``rule`` says, from moments that each row then enters."""
 
     is_order_free = False
+
+    def __init__(self, n_features: int, rule: Rule) -> None:
+        self.rule = rule
+        self.moments = StreamedMoments(n_features, block_rows(n_features))
+        self.iterate = start_at_zero(n_features)
+
+    def learn(self, X: Matrix, is_pos: BoolArray) -> None:
+        """Take in rows."""
+        n_learned = self.moments.learn(X, is_pos, self.rule, self.iterate)
+        if n_learned is not None:
+            size = self.rule.step_size
+            cause = f"step_size={size:g} is" if size else "The values of X are"
+            raise FloatingPointError(
+                f"{cause} too large: the weights diverge. Lower step_size, or scale "
+                "the features, for example with StandardScaler."
+            )
+
+    def model(self) -> LinearModel:
+        """Return the weights so far."""
+        coef = self.iterate.average if self.rule.averaged else self.iterate.coef
+        return LinearModel(coef[: self.moments.n_features].copy())
+
+
+class GradientLearner(StepLearner):
+    """Plain steps.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features.
+    alpha : float
+        Penalty. The gradient has ``alpha / 2`` times the weights, because it is that of
+        half the loss, as in the paper.
+    step_size : float or None
+        A number is that of the paper: all steps have it, and the last weights are the
+        model. None divides each gradient by the mean curvature of the loss so far, or
+        that of the row if it is far larger, so that no rows make the steps diverge, and
+        averages the weights, later ones more.
+    """
 
     def __init__(
         self, n_features: int, *, alpha: float, step_size: float | None
     ) -> None:
-        raise NotImplementedError
+        rule = Rule(
+            kind=GRADIENT,
+            ridge=0.5 * float(alpha),
+            step_size=0.0 if step_size is None else float(step_size),
+            offset=0.0,
+            threshold=0.0,
+            radius=0.0,
+            averaged=step_size is None,
+        )
+        super().__init__(n_features, rule)
 
-    def learn(self, X: Matrix, is_pos: BoolArray) -> None:
-        """Take in rows."""
-        raise NotImplementedError
 
-    def model(self) -> LinearModel:
-        """Return the last weights."""
-        raise NotImplementedError
+def block_rows(n_features: int) -> int:
+    """Return how many rows should wait before they enter the scatter.
+
+    Each step multiplies with those that wait, half of them on average, which counts
+    where the scatter is small. Measured at 54, 123, 300 and 800 features.
+    """
+    if n_features < 200:
+        return 16
+    return 32 if n_features < 500 else 64

@@ -2,8 +2,10 @@
 """A learner on fewer features, each a linear function of those given."""
 
 import numpy as np
+from scipy import sparse
 
-from aucmax._utils.typing import BoolArray, Matrix, to_dense
+from aucmax._utils.threads import one_blas_thread
+from aucmax._utils.typing import BoolArray, Matrix, is_sparse, to_dense
 from aucmax.solvers.online._base import Learner, LinearModel
 
 
@@ -25,9 +27,15 @@ class Reduced:
 
     def learn(self, X: Matrix, is_pos: BoolArray) -> None:
         """Take in rows."""
-        self.learner.learn(np.ascontiguousarray(to_dense(X @ self.projection)), is_pos)
+        # The product of two dense matrices is rounded differently for one row and for
+        # many. That of CSR rows is made row by row, so batches of any sizes agree.
+        rows = X if is_sparse(X) else sparse.csr_matrix(X)
+        reduced = to_dense(rows @ self.projection)
+        self.learner.learn(np.ascontiguousarray(reduced), is_pos)
 
     def model(self) -> LinearModel:
         """Return the weights of the features given."""
-        model = self.learner.model()
-        return LinearModel(np.asarray(self.projection @ model.coef))  # type: ignore[attr-defined]
+        coef = self.learner.model().coef  # type: ignore[attr-defined]
+        # BLAS rounds differently with a different number of threads.
+        with one_blas_thread():
+            return LinearModel(np.asarray(self.projection @ coef))

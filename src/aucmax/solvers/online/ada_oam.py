@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The gradient of OPAUC with a step size per feature, in a ball, sparse if wanted."""
+
+import math
+
+from aucmax._kernels.opauc import ADAPTIVE, Rule
+from aucmax.solvers.online.opauc import StepLearner
+
+
+class AdaptiveLearner(StepLearner):
+    """One step per row, divided by ``offset`` plus the root of past squared gradients.
+
+    The weights stay where the penalty alone is not above the loss at zero, in a ball of
+    radius ``sqrt(2 / alpha)``.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features.
+    alpha : float
+        Penalty; the gradient has ``alpha / 2`` times the weights, because the papers
+        halve the loss.
+    l1 : float
+        Weight of the sum of absolute weights beside the mean over pairs; each step
+        moves the weights that far towards zero, in its metric, and keeps those that
+        reach it there. The paper's theta is half of it.
+    step_size : float or None
+        A number is that of the paper. None takes one, and ``offset``, relative to the
+        distance of rows from the mean of the other class, and averages the weights
+        where ``averaged``.
+    offset : float
+        Added to the root of the squares.
+    averaged : bool
+        Whether the model is an average of the weights, later ones more; only without a
+        ``step_size``.
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        *,
+        alpha: float,
+        l1: float,
+        step_size: float | None,
+        offset: float,
+        averaged: bool,
+    ) -> None:
+        rule = Rule(
+            kind=ADAPTIVE,
+            ridge=0.5 * float(alpha),
+            step_size=0.0 if step_size is None else float(step_size),
+            offset=float(offset),
+            threshold=0.5 * float(l1),
+            radius=math.sqrt(2.0 / float(alpha)),
+            averaged=averaged and step_size is None,
+        )
+        super().__init__(n_features, rule)

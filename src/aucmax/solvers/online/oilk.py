@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The pairwise hinge in the space of a Gaussian kernel, with few support rows."""
+
+import copy
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from aucmax._kernels.oilk import Settings, Support, learn_rows, score_csr, score_dense
+from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse, to_dense
+from aucmax.solvers.online.oam import widened
+from aucmax.summaries.row_sample import Policy, Slots
+
+# Rows that wait until the width of the kernel is set from them.
+WIDTH_ROWS = 100
+# Spreads that are smaller, relative to the squares they are the difference of, come
+# from rounding.
+ROUNDING = 1e-11
+# Rows converted at a time when they are scored.
+BLOCK_ROWS = 4096
+NO_FLOATS: FloatArray = np.zeros(0)
+NO_INDICES: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
+
+
+class KernelModel(NamedTuple):
+    """Scores are ``exp(-gamma |x - s_i|^2) @ coef``.
+
+    ``basis`` holds the s_i, those of negatives first; it is dense or CSR.
+    """
+
+    basis: Matrix
+    coef: FloatArray
+    gamma: float
+
+    def scores(self, X: Matrix) -> NDArray[Any]:
+        """Return the score of each row; equal rows get equal ones."""
+        n, d = X.shape
+        out = np.empty(n)
+        for low in range(0, n, BLOCK_ROWS):
+            rows, part = X[low : low + BLOCK_ROWS], out[low : low + BLOCK_ROWS]
+            if not is_sparse(self.basis):
+                rows = np.ascontiguousarray(to_dense(rows), dtype=np.float64)
+                score_dense(rows, self.basis, self.coef, self.gamma, part)
+                continue
+            parts = (*csr_parts(rows), *csr_parts(self.basis))
+            score_csr(*parts, self.coef, self.gamma, np.zeros(d), part)
+        return out
+
+
+class OILKLearner:
+    """Weights of at most ``budget`` support rows of each class.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features.
+    sparse_rows : bool, default=False
+        Whether rows are CSR.
+    budget : int, default=100
+        Support rows of each class.
+    gamma : float or None, default=None
+        Inverse width of the kernel; None sets it from the first 100 rows.
+    policy : {"reservoir", "fifo"}, default="reservoir"
+        Which rows are kept.
+    n_neighbors : int or None, default=None
+        Most support rows that a row is compared with; None for all.
+    compensate : bool, default=False
+        Whether the weight of a row that is dropped goes to the nearest of its class.
+    step_size, loss_weight : float or None, default=None
+        The papers' eta and C; None for values that follow the number of rows.
+    is_squared : bool, default=False
+        Squared hinge instead of hinge.
+    rng : Generator
+        Draws the rows kept.
+    """
+
+    is_order_free = False
+
+    def __init__(
+        self,
+        n_features: int,
+        *,
+        sparse_rows: bool = False,
+        budget: int = 100,
+        gamma: float | None = None,
+        policy: Policy = "reservoir",
+        n_neighbors: int | None = None,
+        compensate: bool = False,
+        step_size: float | None = None,
+        loss_weight: float | None = None,
+        is_squared: bool = False,
+        rng: np.random.Generator,
+    ) -> None:
+        self.settings = Settings(
+            gamma=0.0 if gamma is None else float(gamma),
+            step_size=0.0 if step_size is None else float(step_size),
+            loss_weight=0.0 if loss_weight is None else float(loss_weight),
+            n_neighbors=0 if n_neighbors is None else int(n_neighbors),
+            is_squared=is_squared,
+            is_fifo=policy == "fifo",
+            compensate=compensate,
+        )
+        self.n_features = n_features
+        self.sparse_rows = sparse_rows
+        self.slots = Slots(budget, rng, policy)
+        size = 2 * budget
+        self.support = Support(
+            values=np.zeros((size, 0 if sparse_rows else n_features)),
+            columns=np.zeros((size, 0), dtype=np.int32),
+            lengths=np.zeros(size, dtype=np.int64),
+            norms=np.zeros(size),
+            gram=np.zeros((size, size)),
+            coef=np.zeros(size),
+            sizes=np.zeros(2, dtype=np.int64),
+            oldest=np.zeros(2, dtype=np.int64),
+            counts=np.zeros(2, dtype=np.int64),
+        )
+        self.work = np.zeros(n_features if sparse_rows else 0)
+        # Rows that wait for the width, and their classes.
+        self.held: list[tuple[Matrix, BoolArray]] = []
+
+    def learn(self, X: Matrix, is_pos: BoolArray) -> None:
+        """Take in rows."""
+        if self.settings.gamma == 0.0:
+            n_taken = min(X.shape[0], WIDTH_ROWS - self._n_held())
+            self.held.append((X[:n_taken].copy(), is_pos[:n_taken].copy()))
+            if self._n_held() < WIDTH_ROWS:
+                return
+            self._release()
+            X, is_pos = X[n_taken:], is_pos[n_taken:]
+        self._learn_now(X, is_pos)
+
+    def model(self) -> KernelModel:
+        """Return the sum of kernel functions."""
+        if self.held:
+            early = copy.deepcopy(self)
+            early._release()
+            return early.model()
+        support, budget = self.support, self.slots.size
+        n_neg, n_pos = support.sizes
+        kept = np.append(np.arange(n_neg), budget + np.arange(n_pos))
+        basis: Matrix = support.values[kept]
+        if self.sparse_rows:
+            lengths = support.lengths[kept]
+            is_used = np.arange(basis.shape[1]) < lengths[:, None]
+            indptr = np.append(0, np.cumsum(lengths))
+            parts = (basis[is_used], support.columns[kept][is_used], indptr)
+            basis = sparse.csr_matrix(parts, shape=(len(kept), self.n_features))
+        gamma = self.settings.gamma or 1.0
+        return KernelModel(basis, support.coef[kept], gamma)
+
+    def _n_held(self) -> int:
+        return sum(len(is_pos) for _, is_pos in self.held)
+
+    def _release(self) -> None:
+        """Set the width and learn the rows that waited for it."""
+        rows = [rows for rows, _ in self.held]
+        X = sparse.vstack(rows, "csr") if self.sparse_rows else np.concatenate(rows)
+        is_pos = np.concatenate([is_pos for _, is_pos in self.held])
+        self.held = []
+        self.settings = self.settings._replace(gamma=inverse_spread(X))
+        self._learn_now(X, is_pos)
+
+    def _learn_now(self, X: Matrix, is_pos: BoolArray) -> None:
+        n = len(is_pos)
+        if n == 0:
+            return
+        data, indices, indptr = NO_FLOATS, NO_INDICES, NO_INDICES
+        if self.sparse_rows:
+            support, longest = self.support, int(np.diff(X.indptr).max())
+            values, columns = widened(support.values, support.columns, longest)
+            self.support = support._replace(values=values, columns=columns)
+            X, (data, indices, indptr) = np.zeros((n, 0)), csr_parts(X)
+        n_learned = learn_rows(
+            X,
+            data,
+            indices,
+            indptr,
+            is_pos,
+            self.slots.assign(is_pos),
+            self.settings,
+            self.support,
+            self.work,
+        )
+        if n_learned < n:
+            self._unassign(is_pos[n_learned:])
+            raise FloatingPointError(
+                f"The weights overflow: step_size={self.settings.step_size:g} and "
+                f"loss_weight={self.settings.loss_weight:g} are too large together. "
+                "Lower one of them, or set both to 'auto'."
+            )
+
+    def _unassign(self, is_pos: BoolArray) -> None:
+        """Take back the slots of rows that were not learned."""
+        n_pos = int(is_pos.sum())
+        self.slots.n_seen -= (len(is_pos) - n_pos, n_pos)
+        if self.slots.policy == "reservoir":
+            bits: Any = self.slots.rng.bit_generator
+            bits.advance(-len(is_pos))
+
+
+def csr_parts(
+    X: Matrix,
+) -> tuple[FloatArray, NDArray[np.int32], NDArray[np.int32]]:
+    """Return the arrays of a CSR matrix in the types the loops are compiled for."""
+    X = sparse.csr_matrix(X)
+    return (
+        X.data.astype(np.float64, copy=False),
+        X.indices.astype(np.int32, copy=False),
+        X.indptr.astype(np.int32, copy=False),
+    )
+
+
+def inverse_spread(X: Matrix) -> float:
+    """Return one over the mean squared distance to the mean; one if all are equal."""
+    n = X.shape[0]
+    if is_sparse(X):
+        centre = np.asarray(X.sum(axis=0)).ravel() / n
+        square = float(np.sum(X.data * X.data)) / n
+        spread = square - float(np.sum(centre * centre))
+        spread = spread if spread > ROUNDING * square else 0.0
+    else:
+        gaps = X - X[0]
+        gaps -= gaps.mean(axis=0)
+        spread = float(np.sum(gaps * gaps)) / n
+    if spread == 0.0:
+        return 1.0
+    # Nine digits are the same for dense and sparse rows.
+    return float(f"{1.0 / max(spread, np.finfo(np.float64).tiny):.9g}")

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Counts, means and scatters of both classes, to which rows are added one by one."""
+
+import numpy as np
+
+from aucmax._kernels.opauc import FOUR, NO_STEP, Iterate, Moments, Rule, learn_rows
+from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse, to_dense
+from aucmax.summaries.class_moments import ClassMoments
+
+# Two matrices of more bytes than this are refused.
+LARGEST_BYTES = 8 * 10**9
+# Values of sparse rows made dense at a time: 2 MB.
+DENSE_VALUES = 2**18
+# What to do when there are no steps.
+ONLY_MOMENTS = Rule(NO_STEP, 0.0, 0.0, 0.0, 0.0, 0.0, False)
+
+
+class StreamedMoments:
+    """Moments of the negatives and of the positives so far.
+
+    Any split of the rows into calls of ``add`` leaves the same state, bit for bit, and
+    so does any number of threads: rows of a class wait until ``n_block`` of them enter
+    the scatter together.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features.
+    n_block : int, default=64
+        A multiple of four. More make ``add`` faster, and cost memory.
+
+    Attributes
+    ----------
+    state : Moments
+        Arrays that the compiled loops change.
+    """
+
+    def __init__(self, n_features: int, n_block: int = 64) -> None:
+        self.n_features = n_features
+        width = padded(n_features)
+        n_bytes = 2 * 8 * width * width
+        if n_bytes > LARGEST_BYTES:
+            raise ValueError(
+                f"The covariances of {n_features} features in both classes take "
+                f"{n_bytes} bytes, more than {LARGEST_BYTES}. Use OPAUC(rank=50), "
+                "which keeps sketches of them, or OPAUC(reduce='projection'), which "
+                "works on fewer features."
+            )
+        self.state = Moments(
+            n_seen=np.zeros(2, dtype=np.int64),
+            n_pending=np.zeros(2, dtype=np.int64),
+            spread=np.zeros(2),
+            centre=np.zeros((2, width)),
+            total=np.zeros((2, width)),
+            pending=np.zeros((2, n_block, width)),
+            scatter=np.zeros((2, width, width)),
+        )
+
+    def add(self, X: Matrix, is_pos: BoolArray) -> None:
+        """Take in rows, dense or CSR."""
+        self.learn(X, is_pos, ONLY_MOMENTS, NOWHERE)
+
+    def learn(
+        self, X: Matrix, is_pos: BoolArray, rule: Rule, iterate: Iterate
+    ) -> int | None:
+        """Take in rows, stepping as ``rule`` says before each.
+
+        Returns
+        -------
+        n_learned : int or None
+            None if all were; otherwise the next step would overflow, and its row has
+            not been taken in.
+        """
+        n, d = X.shape
+        size = max(1, DENSE_VALUES // max(1, d)) if is_sparse(X) else max(1, n)
+        for low in range(0, n, size):
+            # Rows that may not be written would be compiled for once more.
+            rows = np.require(to_dense(X[low : low + size]), requirements=["C", "W"])
+            labels = is_pos[low : low + size]
+            n_learned = learn_rows(rows, labels, *self.state, *rule, *iterate)
+            if n_learned < len(rows):
+                return low + n_learned
+        return None
+
+    def of_class(self, own: int) -> ClassMoments:
+        """Return the moments of the negatives, 0, or of the positives, 1."""
+        state, d = self.state, self.n_features
+        n = int(state.n_seen[own])
+        if n == 0:
+            return ClassMoments.empty(d)
+        total = state.total[own, :d]
+        lower = np.tril(state.scatter[own, :d, :d])
+        scatter: FloatArray = lower + np.tril(lower, -1).T
+        n_pending = int(state.n_pending[own])
+        if n_pending:
+            # As the compiled loop does when the block is full.
+            share = (1.0 - np.sqrt(1.0 - n_pending / n)) / n_pending
+            rows = state.pending[own, :n_pending, :d] - share * total
+            scatter += rows.T @ rows
+        return ClassMoments(float(n), state.centre[own, :d] + total / n, scatter)
+
+
+def padded(n_features: int) -> int:
+    """Return the number of features, rounded up as the compiled loops need it."""
+    return -(-n_features // FOUR) * FOUR
+
+
+def start_at_zero(n_features: int) -> Iterate:
+    """Return where steps begin."""
+    width = padded(n_features)
+    coef, average, squares = (np.zeros(width) for _ in range(3))
+    return Iterate(coef, average, squares, np.zeros(2))
+
+
+# Never stepped from, but the compiled loop wants one.
+NOWHERE = start_at_zero(0)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from aucmax._kernels.opauc import GRADIENT, Rule, learn_rows
+from aucmax.summaries.streamed_moments import StreamedMoments, start_at_zero
+
+RIDGE, STEP = 0.01, 0.003
+RULE = Rule(GRADIENT, RIDGE, STEP, 0.0, 0.0, 0.0, False)
+
+
+def gradient(coef, rows, is_pos, t):
+    """Of half the loss of row t with all earlier rows of the other class."""
+    earlier = rows[:t][is_pos[:t] != is_pos[t]]
+    if len(earlier) == 0:
+        return np.zeros_like(coef)
+    sign = 1.0 if is_pos[t] else -1.0
+    total = np.zeros_like(coef)
+    for other in earlier:
+        away = rows[t] - other
+        total -= (1.0 - sign * (coef @ away)) * sign * away
+    return RIDGE * coef + total / len(earlier)
+
+
+# Widths with and without padding; blocks that fill often and never.
+@pytest.mark.parametrize(("d", "n_block"), [(1, 4), (4, 8), (7, 4), (9, 64)])
+def test_every_step_is_the_mean_over_stored_rows(rng, d, n_block):
+    n = 50
+    X = rng.normal(size=(n, d)) + 3.0
+    X[10:14] = X[9]
+    is_pos = rng.random(n) < 0.4
+    moments, iterate = StreamedMoments(d, n_block), start_at_zero(d)
+    coef = np.zeros(d)
+    for t in range(n):
+        coef = coef - STEP * gradient(coef, X, is_pos, t)
+        row = slice(t, t + 1)
+        n_done = learn_rows(X[row], is_pos[row], *moments.state, *RULE, *iterate)
+        assert n_done == 1
+        assert_allclose(iterate.coef[:d], coef, rtol=1e-12, atol=1e-15)
+    assert np.all(iterate.coef[d:] == 0)
+
+
+def test_stops_before_the_row_that_overflows(rng):
+    X, is_pos = rng.normal(size=(400, 3)), np.arange(400) % 2 == 0
+    rule = RULE._replace(step_size=50.0)
+    moments, iterate = StreamedMoments(3, 4), start_at_zero(3)
+    n_done = learn_rows(X, is_pos, *moments.state, *rule, *iterate)
+    assert 2 < n_done < 400
+    assert moments.state.n_seen.sum() == n_done
+    assert np.all(np.isfinite(iterate.coef))
+    again, same = StreamedMoments(3, 4), start_at_zero(3)
+    learn_rows(X[:n_done], is_pos[:n_done], *again.state, *rule, *same)
+    assert np.array_equal(same.coef, iterate.coef)
+    assert np.array_equal(again.state.scatter, moments.state.scatter)
