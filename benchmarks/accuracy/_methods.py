@@ -36,6 +36,7 @@ def uni_exp(step_size, alpha):
         loss="exponential",
         alpha=alpha,
         step_size=step_size,
+        center=False,
         average=False,
         random_state=0,
     )
