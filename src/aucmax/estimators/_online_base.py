@@ -19,7 +19,7 @@ from aucmax._utils.validation import (
     validated,
 )
 from aucmax.estimators._base import AUCScorer
-from aucmax.estimators._online_stream import OnlineStream
+from aucmax.estimators._online_stream import SAMPLE_ROWS, OnlineStream
 from aucmax.solvers.online._base import Learner
 
 # Fourth powers of a value must stay finite.
@@ -39,6 +39,8 @@ class OnlineScorer(AUCScorer):
     shuffle: bool = True
     random_state: Any
     _stream: OnlineStream
+    # Zero in a subclass that has its own ``intercept_``.
+    _sample_rows: int = SAMPLE_ROWS
 
     @validated
     def fit(self, X: Any, y: ArrayLike) -> Self:
@@ -144,7 +146,9 @@ class OnlineScorer(AUCScorer):
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         own, order = np.random.default_rng(seed).spawn(2)
         learner = self._begin(X, own)
-        self._stream = OnlineStream(learner, sparse_rows=is_sparse(X))
+        self._stream = OnlineStream(
+            learner, sparse_rows=is_sparse(X), sample_rows=self._sample_rows
+        )
         return order
 
     def _run(self, X: Matrix, is_pos: Any, order: Any, n_passed: int) -> None:

@@ -26,13 +26,18 @@ class OnlineStream:
         The method.
     sparse_rows : bool
         Whether the learner wants CSR rows; others are converted.
+    sample_rows : int, default=256
+        Rows of each class from which the threshold is set; zero keeps none, and leaves
+        the threshold to the estimator.
     """
 
-    def __init__(self, learner: Learner, *, sparse_rows: bool) -> None:
+    def __init__(
+        self, learner: Learner, *, sparse_rows: bool, sample_rows: int = SAMPLE_ROWS
+    ) -> None:
         self.learner = learner
         self.sparse_rows = sparse_rows
         # The same rows give the same threshold, whatever the seed of the learner.
-        self.sample = RowSample(SAMPLE_ROWS, np.random.default_rng(0))
+        self.sample = RowSample(sample_rows, np.random.default_rng(0))
         self._model: Model | None = None
         self._threshold: float | None = None
 

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An index of rows seen through a map that is learned from them."""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from aucmax._utils.typing import Matrix, is_sparse, to_dense
+from aucmax.neighbors._base import Index, Neighbors
+
+# Rows after which there is a map. Before, distances are those of the rows themselves.
+FIRST_ROWS = 64
+# Rows embedded at a time.
+BLOCK_ROWS = 4096
+
+# Makes an empty index from the number of features and whether rows are CSR.
+Begin = Callable[[int, bool], Index]
+
+
+class EmbeddedIndex:
+    """The rows under ``mapping.transform``, all under the same state of the map.
+
+    Distances between rows embedded at different times mean nothing: components turn
+    while they are learned. So the rows are kept as they are, and whenever there are
+    twice as many, the map learns from the new half and all are embedded anew. That is
+    two embeddings per row, and a map that knows at least half of the rows.
+
+    What the map sees depends on the rows only, not on how they are split into calls.
+    Its ``transform`` must give a row the same values alone and among others.
+
+    Parameters
+    ----------
+    begin : callable
+        Makes an empty index from the number of features and whether rows are CSR.
+    mapping : transformer
+        Has ``partial_fit`` and ``transform``; changed in place never, but replaced.
+    n_features : int
+        Number of features of the rows.
+    sparse_rows : bool
+        Whether they are CSR.
+    """
+
+    def __init__(
+        self, begin: Begin, mapping: Any, n_features: int, *, sparse_rows: bool
+    ) -> None:
+        self.begin = begin
+        self.mapping = mapping
+        self.index = begin(n_features, sparse_rows)
+        # Rows from which the map was learned.
+        self.n_mapped = 0
+        # All rows, in several pieces; one piece after each new map.
+        self.held: list[Matrix] = []
+
+    @property
+    def n_rows(self) -> int:
+        """Rows stored."""
+        return self.index.n_rows
+
+    def insert(self, X: Matrix) -> None:
+        """Store copies of rows."""
+        low = 0
+        while low < X.shape[0]:
+            n_missing = max(FIRST_ROWS, 2 * self.n_mapped) - self.n_rows
+            part = X[low : low + n_missing].copy()
+            low += n_missing
+            if part.shape[0] == n_missing:
+                self._map_again(part)
+            else:
+                self.index.insert(self._embedded(part))
+                self.held.append(part)
+
+    def query(self, X: Matrix, k: int) -> Neighbors:
+        """Return the nearest rows of each row of X; all stored if there are fewer."""
+        return self.index.query(self._embedded(X), k)
+
+    def memory_usage(self) -> int:
+        """Return the bytes held by the rows and by the index of their images."""
+        return self.index.memory_usage() + sum(_n_bytes(part) for part in self.held)
+
+    def _embedded(self, X: Matrix) -> Matrix:
+        return _image(self.mapping, X) if self.n_mapped else X
+
+    def _map_again(self, part: Matrix) -> None:
+        """Add rows, learn from those since the last time, and embed all."""
+        parts = [*self.held, part]
+        stack: Any = sparse.vstack if is_sparse(part) else np.concatenate
+        rows = stack(parts)
+        if is_sparse(rows):
+            rows = rows.tocsr()
+        # All is replaced at the end, so that an error in the map changes nothing.
+        mapping = copy.deepcopy(self.mapping)
+        mapping.partial_fit(rows[self.n_mapped :])
+        index = None
+        for low in range(0, rows.shape[0], BLOCK_ROWS):
+            image = _image(mapping, rows[low : low + BLOCK_ROWS])
+            if index is None:
+                index = self.begin(image.shape[1], is_sparse(image))
+            index.insert(image)
+        assert index is not None
+        self.mapping, self.index, self.held = mapping, index, [rows]
+        self.n_mapped = rows.shape[0]
+
+
+def _image(mapping: Any, X: Matrix) -> Matrix:
+    """Return the rows under the map in the form an index takes."""
+    image = mapping.transform(X)
+    if is_sparse(image):
+        image = sparse.csr_matrix(image, dtype=np.float64)
+        image.sum_duplicates()
+        values = image.data
+    else:
+        image = values = np.require(to_dense(image), np.float64, ["C", "W"])
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"{type(mapping).__name__}.transform returned NaN or infinity, and rows at "
+            "such places have no distance. Scale the features, or drop reduce."
+        )
+    return image
+
+
+def _n_bytes(X: Matrix) -> int:
+    if is_sparse(X):
+        return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+    return int(X.nbytes)

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All rows so far and their labels: a learner that does not learn, but remembers."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from aucmax._utils.typing import BoolArray, FloatArray, Matrix, to_dense
+from aucmax.neighbors._base import Index
+from aucmax.neighbors.embedded import EmbeddedIndex
+from aucmax.neighbors.rows import grown
+from aucmax.neighbors.votes import Count, Ties, n_voters, vote
+
+# Queries at a time, and neighbours they may have together: 16 MB. Where thousands of
+# rows are equal, each query has thousands of neighbours.
+BLOCK_ROWS, BLOCK_FOUND = 4096, 2**20
+FIRST_ROWS = 256
+
+
+class NeighborLearner:
+    """The share of positives among the nearest of all rows so far.
+
+    Is its own model, so that no rows are copied when scores are asked for; rows that
+    come later do change them.
+
+    Parameters
+    ----------
+    index : Index
+        Keeps the rows; empty.
+    sparse_rows : bool
+        Whether they are CSR.
+    k : "2log2n", int or callable
+        Neighbours that count, as a function of the number of rows.
+    by_distance : bool
+        Whether neighbours weigh one over their distance.
+    ties : {"average", "random", "index"}
+        Which of the rows at the k-th distance count.
+    rng : Generator
+        Draws a number for each row, for "random".
+    """
+
+    def __init__(
+        self,
+        index: Index,
+        *,
+        sparse_rows: bool,
+        k: Count,
+        by_distance: bool,
+        ties: Ties,
+        rng: np.random.Generator,
+    ) -> None:
+        self.index = index
+        self.sparse_rows = sparse_rows
+        self.k = k
+        self.by_distance = by_distance
+        self.ties: Ties = ties
+        self.rng = rng
+        # A map depends on which rows come first.
+        has_map = isinstance(index, EmbeddedIndex)
+        self.is_order_free = ties == "average" and not has_map
+        # Where the numbers of the queries come from, one for each number of rows.
+        self.key = int(rng.integers(2**63))
+        # Longer than there are rows.
+        self.is_pos: BoolArray = np.zeros(0, dtype=np.bool_)
+        self.marks: FloatArray = np.zeros(0)
+
+    def learn(self, X: Matrix, is_pos: BoolArray) -> None:
+        """Take in rows."""
+        low, high = self.index.n_rows, self.index.n_rows + len(is_pos)
+        self.is_pos = grown(self.is_pos, low, high)
+        self.is_pos[low:high] = is_pos
+        if self.ties == "random":
+            self.marks = grown(self.marks, low, high)
+            self.marks[low:high] = self.rng.random(len(is_pos))
+        # Last: should it fail, all of the above is of no rows.
+        self.index.insert(X)
+
+    def model(self) -> Self:
+        """Return this object itself."""
+        return self
+
+    @property
+    def share_pos(self) -> float:
+        """Share of positives among all rows."""
+        n = self.index.n_rows
+        return int(np.count_nonzero(self.is_pos[:n])) / n
+
+    @property
+    def n_voters(self) -> int:
+        """Neighbours that count."""
+        return n_voters(self.k, self.index.n_rows)
+
+    def scores(self, X: Matrix) -> NDArray[Any]:
+        """Return the share of positives near each row, the same whenever asked."""
+        k, mark = self.n_voters, 0.0
+        if self.ties == "random":
+            mark = np.random.default_rng([self.key, self.index.n_rows]).random()
+        out = np.empty(X.shape[0])
+        low, size = 0, FIRST_ROWS
+        while low < len(out):
+            rows = self._converted(X[low : low + size])
+            found = self.index.query(rows, k)
+            out[low : low + size] = vote(
+                found,
+                self.is_pos,
+                k,
+                ties=self.ties,
+                by_distance=self.by_distance,
+                marks=self.marks,
+                mark=mark,
+            )
+            low += size
+            most = int(np.diff(found.indptr).max())
+            size = max(1, min(BLOCK_ROWS, BLOCK_FOUND // most))
+        return out
+
+    def memory_usage(self) -> int:
+        """Return the bytes held: rows, labels, random numbers."""
+        own = self.is_pos.nbytes + self.marks.nbytes
+        return self.index.memory_usage() + own
+
+    def _converted(self, X: Matrix) -> Matrix:
+        """Return queries in the form of the rows."""
+        if not self.sparse_rows:
+            return np.require(to_dense(X), np.float64, ["C", "W"])
+        X = sparse.csr_matrix(X, dtype=np.float64)
+        if not X.has_canonical_format:
+            # A slice may be a view of the user's rows.
+            X = X.copy()
+            X.sum_duplicates()
+        X.indices = X.indices.astype(np.int32, copy=False)
+        X.indptr = X.indptr.astype(np.int32, copy=False)
+        return X

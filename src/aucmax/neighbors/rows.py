@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rows in memory that keeps growing: room doubles, so a row is copied twice at most."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from aucmax._utils.typing import FloatArray, Matrix, is_sparse, to_dense
+
+
+def grown(array: NDArray[Any], used: int, needed: int) -> NDArray[Any]:
+    """Return the array, or a longer copy of its used part where that is needed."""
+    if needed <= array.shape[0]:
+        return array
+    capacity = max(needed, 2 * array.shape[0])
+    longer = np.empty((capacity, *array.shape[1:]), dtype=array.dtype)
+    longer[:used] = array[:used]
+    return longer
+
+
+class DenseRows:
+    """Dense float64 rows.
+
+    Parameters
+    ----------
+    n_features : int
+        Length of a row.
+
+    Attributes
+    ----------
+    n : int
+        Rows stored.
+    values : ndarray of shape (capacity, n_features)
+        The rows, then room for more.
+    """
+
+    def __init__(self, n_features: int) -> None:
+        self.n = 0
+        self.n_features = n_features
+        self.values = np.empty((0, n_features))
+
+    def take(self, X: Matrix) -> FloatArray:
+        """Return X in the form of the rows."""
+        rows: FloatArray = np.ascontiguousarray(to_dense(X), np.float64)
+        _refuse_width(rows, self.n_features)
+        return rows
+
+    def append(self, X: Matrix) -> None:
+        """Add copies of rows."""
+        rows = self.take(X)
+        end = self.n + rows.shape[0]
+        self.values = grown(self.values, self.n, end)
+        self.values[self.n : end] = rows
+        self.n = end
+
+    def memory_usage(self) -> int:
+        """Return the bytes held."""
+        return int(self.values.nbytes)
+
+
+class SparseRows:
+    """Rows of which only nonzeros are stored, float64.
+
+    Parameters
+    ----------
+    n_features : int
+        Length of a row.
+
+    Attributes
+    ----------
+    n : int
+        Rows stored.
+    indptr : ndarray of shape (capacity + 1,)
+        Where each row begins.
+    indices, data : ndarray of shape (capacity,)
+        Features, ascending in each row, and their values.
+    """
+
+    def __init__(self, n_features: int) -> None:
+        self.n = 0
+        self.n_features = n_features
+        self.indptr = np.zeros(1, dtype=np.int64)
+        self.indices = np.empty(0, dtype=np.int32)
+        self.data = np.empty(0)
+
+    def take(self, X: Matrix) -> Any:
+        """Return X in the form of the rows."""
+        rows = X if is_sparse(X) and X.format == "csr" else sparse.csr_matrix(X)
+        _refuse_width(rows, self.n_features)
+        if not rows.has_canonical_format:
+            rows = rows.copy()
+            rows.sum_duplicates()
+        return rows
+
+    def append(self, X: Matrix) -> None:
+        """Add copies of rows."""
+        rows = self.take(X)
+        end, old_nnz = self.n + rows.shape[0], int(self.indptr[self.n])
+        nnz = old_nnz + int(rows.indptr[-1])
+        self.indptr = grown(self.indptr, self.n + 1, end + 1)
+        self.indices = grown(self.indices, old_nnz, nnz)
+        self.data = grown(self.data, old_nnz, nnz)
+        self.indptr[self.n + 1 : end + 1] = rows.indptr[1:]
+        self.indptr[self.n + 1 : end + 1] += old_nnz
+        self.indices[old_nnz:nnz] = rows.indices
+        self.data[old_nnz:nnz] = rows.data
+        self.n = end
+
+    def memory_usage(self) -> int:
+        """Return the bytes held."""
+        return int(self.indptr.nbytes + self.indices.nbytes + self.data.nbytes)
+
+
+def _refuse_width(rows: Matrix, n_features: int) -> None:
+    if rows.ndim != 2 or rows.shape[1] != n_features:
+        raise ValueError(
+            f"The index holds rows of {n_features} features, but got an array of shape "
+            f"{rows.shape}. Pass rows with the same features."
+        )
