@@ -45,7 +45,14 @@ def uni_exp(step_size, alpha):
 METHODS = {
     "OPAUC": (
         opauc,
-        {"step_size": powers(-14, 4), "alpha": ALPHAS},
+        # Longer steps on the penalty alone diverge.
+        [
+            {
+                "step_size": [s for s in powers(-14, 4) if s * alpha < 2],
+                "alpha": [alpha],
+            }
+            for alpha in ALPHAS
+        ],
         lambda: OPAUC(solver="gradient", random_state=0),
     ),
     "AdaOAM": (

@@ -7,6 +7,7 @@ from drawing import draw_problem
 from scipy import sparse
 
 from aucmax import OPAUC, AdaOAM
+from aucmax.metrics import roc_auc
 
 VARIANTS = [{}, {"sparse": True}, {"step_size": 0.1}]
 
@@ -71,3 +72,14 @@ def test_bad_parameters(rng, wrong):
     X, y, _ = draw_problem(rng)
     with pytest.raises(ValueError, match=next(iter(wrong))):
         AdaOAM(**wrong).fit(X, y)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 1e-5, 1e-9])
+@pytest.mark.parametrize("options", [{}, {"sparse": True, "l1": 0.0}, {"alpha": 1e4}])
+def test_a_large_penalty_does_not_turn_the_ranking(rng, scale, options):
+    X, is_pos, _ = draw_problem(rng, n=600, d=5)
+    model = AdaOAM(random_state=0).set_params(**options).fit(scale * X, is_pos)
+    # With so large a penalty the weights are the gap between the class means.
+    gap = X[is_pos].mean(axis=0) - X[~is_pos].mean(axis=0)
+    least = min(roc_auc(is_pos, X @ gap), OPAUC().fit(X, is_pos).score(X, is_pos))
+    assert model.score(scale * X, is_pos) > least - 0.02

@@ -102,7 +102,7 @@ def test_one_class_scores_zero(problem):
     assert not model.decision_function(X).any()
 
 
-def test_many_features_cost_nothing():
+def test_only_nonzeros_change():
     """A row of a few nonzeros touches a few numbers only."""
     rng = np.random.default_rng(0)
     columns = rng.integers(500_000, size=200)

@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+from aucmax.estimators import _online_stream
 from aucmax.metrics import evaluate_stream, roc_auc
 
 # Module, class and parameters.
@@ -257,15 +258,99 @@ def test_zeros(estimator, make_rows, rng):
 def test_sizes_of_values(estimator, size, rng):
     X, y = draw(rng)
     X *= size
-    remedy = "Scale the features"
+    n_learned, message = len(y), ""
     try:
         feed(estimator, X, y)
     except FloatingPointError as error:  # before the step that would overflow
-        remedy = str(error)
-    assert "step_size" in remedy or "features" in remedy
+        n_learned, message = estimator.n_samples_seen_, str(error)
+    assert estimator.n_samples_seen_ == n_learned
+    assert n_learned == len(y) or (size > 1 and "eatures" in message)
     assert np.isfinite(estimator.decision_function(X)).all()
-    if size <= 1:
-        assert estimator.n_samples_seen_ == len(y)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        ("opauc", "OPAUC", {"solver": "gradient", "step_size": 1.0}),
+        ("opauc", "OPAUC", {"solver": "gradient", "rank": 3, "step_size": 1.0}),
+        ("ada_oam", "AdaOAM", {"step_size": 1.0}),
+        ("online_univariate", "OnlineUnivariate", {"loss": "square", "step_size": 1.0}),
+    ],
+)
+def test_the_rows_before_an_overflow_count(row, rng):
+    X, y = draw(rng)
+    X[90:110] *= 1e69
+    whole, single = make(*row), make(*row)
+    whole.partial_fit(X[:50], y[:50], classes=[0, 1])
+    with pytest.raises(FloatingPointError):
+        whole.partial_fit(X[50:], y[50:])
+    n_learned = whole.n_samples_seen_
+    assert 50 <= n_learned < len(y)
+    feed(single, X[:n_learned], y[:n_learned], size=1)
+    assert same(whole, single, X[:90])
+    with pytest.raises(FloatingPointError):
+        single.partial_fit(X[n_learned : n_learned + 1], y[n_learned : n_learned + 1])
+    assert single.n_samples_seen_ == n_learned
+
+
+def test_fit_block_by_block(estimator, rng, monkeypatch):
+    X, y = draw(rng)
+    whole = clone(estimator).fit(X, y)
+    monkeypatch.setattr(_online_stream, "BLOCK_VALUES", 60)
+    assert estimator.fit(X, y).n_samples_seen_ == len(y)
+    assert same(whole, estimator, X)
+
+
+def test_fit_refuses_huge_values(estimator, rng):
+    X, y = draw(rng)
+    X[7, 1] = 1e80
+    with pytest.raises(ValueError, match=r"size 1e\+80.*Scale the features"):
+        estimator.fit(X, y)
+    with pytest.raises(NotFittedError):
+        estimator.decision_function(X)
+
+
+def test_duplicate_entries_when_scored(estimator, rng):
+    X, y = sparse_rows(rng)
+    estimator.fit(X, y)
+    halves = np.repeat(X.data / 2, 2), np.repeat(X.indices, 2), 2 * X.indptr
+    doubled = sparse.csr_matrix(halves, shape=X.shape)
+    expected = estimator.decision_function(X)
+    np.testing.assert_allclose(
+        estimator.decision_function(doubled), expected, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("column", [-1, N_FEATURES, 5 * 10**7])
+def test_entries_outside_the_matrix(estimator, column, rng):
+    X, y = sparse_rows(rng)
+    bad = X.copy()
+    bad.indices = bad.indices.copy()
+    bad.indices[3] = column
+    message = f"X has 5 columns, but an entry in column {column}"
+    with pytest.raises(ValueError, match=message):
+        estimator.partial_fit(bad, y)
+    estimator.partial_fit(X, y)
+    for call in (lambda: estimator.partial_fit(bad, y), lambda: estimator.predict(bad)):
+        with pytest.raises(ValueError, match=message):
+            call()
+    assert estimator.n_samples_seen_ == len(y)
+
+
+def test_names_are_missed(estimator, rng):
+    X, y = draw(rng)
+    estimator.partial_fit(pd.DataFrame(X, columns=list("abcde")), y)
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        estimator.partial_fit(X, y)
+
+
+def test_what_is_read_is_not_the_model(rng):
+    X, y = draw(rng)
+    model = make("opauc", "OPAUC", {}).fit(X, y)
+    model.coef_[:] = 0
+    assert model.score(X, y) > 0.8
+    model.partial_fit(X, y, classes=[0.0, 1.0])
+    assert model.classes_.dtype == np.int64
 
 
 def test_a_constant_column_and_repeated_rows(estimator, rng):

@@ -216,7 +216,8 @@ def learn_rows(
             else:
                 if step == 0.0 and mean_distance > 0.0:
                     scale = np.sqrt(mean_distance)
-                    step = ADAPTIVE_STEP / scale
+                    # The penalty bends the loss, too, and counts where rows are short.
+                    step = ADAPTIVE_STEP * scale / (mean_distance + ridge)
                     added *= scale
                 if not size < LARGEST_SQUARE:
                     return t

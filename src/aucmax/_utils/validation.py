@@ -134,7 +134,7 @@ def check_batch(
     elif _is_like_before(estimator, X, limit):
         X = X if type(X) is np.ndarray else _canonical(X)
     else:
-        X = _canonical(check_features(estimator, X))
+        X = check_features(estimator, X)
         refuse_huge(X, limit)
     if not _is_vector(y) or len(y) != X.shape[0]:
         check_consistent_length(X, y)
@@ -167,7 +167,8 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
 def check_features(estimator: Any, X: Any) -> Matrix:
     """Validate the rows to score against what ``estimator`` was fitted on."""
     _refuse_text(X)
-    return validate_data(estimator, X, accept_sparse="csr", dtype=DTYPES, reset=False)
+    X = validate_data(estimator, X, accept_sparse="csr", dtype=DTYPES, reset=False)
+    return _canonical(X)
 
 
 def split_labels(y: ArrayLike, *, name: str) -> tuple[NDArray[Any], BoolArray]:
@@ -290,13 +291,13 @@ def _split_batch(
     """
     labels = y if _is_vector(y) else np.asarray(column_or_1d(y, warn=True))
     if classes is not None:
-        given, _ = split_labels(classes, name=name)
+        given, _ = split_labels(classes, name=f"classes= of {name}")
         if known is not None and not np.array_equal(given, known):
             raise ValueError(
                 f"classes={given.tolist()} differs from the first call, which had "
                 f"{known.tolist()}. Leave it out after the first call."
             )
-        known = given
+        known = given if known is None else known
     elif known is None:
         if len(np.unique(labels)) == 1:
             raise ValueError(
@@ -362,7 +363,18 @@ def _refuse_text(X: Any) -> None:
 
 
 def _canonical(X: Matrix) -> Matrix:
-    """Sum duplicate entries of a CSR matrix, on a copy: the user's X stays as it is."""
+    """Return a CSR matrix without duplicate entries; the user's X stays as it is.
+
+    Also refuse one whose entries lie outside it: compiled loops do not look.
+    """
+    if is_sparse(X) and X.nnz:
+        low, high = int(X.indices.min()), int(X.indices.max())
+        if low < 0 or high >= X.shape[1]:
+            raise ValueError(
+                f"X has {X.shape[1]} columns, but an entry in column "
+                f"{low if low < 0 else high}. The matrix is damaged; make it anew from "
+                "rows, columns and values."
+            )
     if is_sparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()

@@ -79,7 +79,9 @@ class OnlineScorer(AUCScorer):
 
         Row by row, in batches of any sizes, or all at once: the result is the same, bit
         for bit. A batch with a NaN, an infinity or an unknown label is refused as a
-        whole.
+        whole. If a step would overflow, which only a ``step_size`` of your own can
+        cause on sensible data, the rows before it have been learned. Parameters changed
+        by ``set_params`` are used by the next ``fit``.
 
         Parameters
         ----------
@@ -174,4 +176,4 @@ class OnlineLinear(OnlineScorer):
         """Weights of the features, of shape (1, n_features)."""
         check_is_fitted(self)
         coef: NDArray[Any] = self._stream.model().coef  # type: ignore[attr-defined]
-        return coef[None, :]
+        return coef[None, :].copy()

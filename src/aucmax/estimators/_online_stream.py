@@ -8,7 +8,7 @@ from scipy import sparse
 
 from aucmax._utils.typing import BoolArray, IntArray, Matrix, is_sparse, to_dense
 from aucmax.metrics.threshold import balanced_threshold
-from aucmax.solvers.online._base import Learner, Model
+from aucmax.solvers.online._base import Diverged, Learner, Model
 from aucmax.summaries import RowSample
 
 # Values copied at a time when rows are shuffled or converted: 2 MB.
@@ -80,7 +80,11 @@ class OnlineStream:
 
     def _learn(self, X: Matrix, is_pos: BoolArray) -> None:
         rows = self._convert(X)
-        self.learner.learn(rows, is_pos)
+        try:
+            self.learner.learn(rows, is_pos)
+        except Diverged as error:
+            self.sample.add(rows[: error.n_learned], is_pos[: error.n_learned])
+            raise
         self.sample.add(rows, is_pos)
 
     def _convert(self, rows: Matrix) -> Matrix:
@@ -93,10 +97,13 @@ class OnlineStream:
             and rows.dtype == np.float64
             and rows.indices.dtype == rows.indptr.dtype == np.int32
             and rows.has_sorted_indices
+            and rows.data.flags.writeable
+            and rows.indices.flags.writeable
+            and rows.indptr.flags.writeable
         ):
             return rows
         # A block holds few rows, so 32 bits count its entries.
-        rows = sparse.csr_matrix(rows, dtype=np.float64)
+        rows = sparse.csr_matrix(rows, dtype=np.float64, copy=True)
         rows.sort_indices()
         rows.indices = rows.indices.astype(np.int32, copy=False)
         rows.indptr = rows.indptr.astype(np.int32, copy=False)

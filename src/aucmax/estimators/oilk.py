@@ -39,10 +39,12 @@ class OILK(OnlineScorer):
         N, support rows kept of each class.
     n_neighbors : int, default=None
         Compare a row only with that many of V, the nearest. None compares with all.
+        Once the budget is used up this needs ``compensate=True``: weights that are
+        dropped then leave the classes unbalanced, and AUCs below 0.5 have been seen.
     compensate : bool, default=False
         Whether the weight of a row that is not kept goes to the support row of its
-        class that is nearest to it. Not dropping it, as the paper does, gains 0.01 to
-        0.05 AUC on most sets once the budget is used up.
+        class that is nearest to it, instead of being dropped. That gains 0.01 to 0.05
+        AUC on most sets once the budget is used up; OILK in the papers does not do it.
     gamma : "auto" or float, default="auto"
         Inverse width of the kernel. "auto" is one over the mean squared distance of the
         first 100 rows to their mean; they are learned as soon as they are there.
@@ -54,7 +56,8 @@ class OILK(OnlineScorer):
         :math:`C`. "auto" takes :math:`10 \sqrt{\max(t, 400)} / t` at row t, times
         :math:`t^2 / (4 n_+ n_-)`, at most 25, for classes of different sizes.
     loss : {"hinge", "squared_hinge"}, default="hinge"
-        With the squared hinge, steps are :math:`2 \ell_i` times as long.
+        With the squared hinge, steps are :math:`2 \ell_i` times as long; an automatic
+        ``loss_weight`` then keeps :math:`\eta C_t |V|` below 1/4, for stable steps.
     shuffle : bool, default=True
         Whether ``fit`` takes the rows in random order. ``partial_fit`` never does.
     random_state : int, RandomState instance or None, default=None

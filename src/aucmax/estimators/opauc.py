@@ -163,7 +163,9 @@ class OPAUC(OnlineLinear):
 
         Row by row, in batches of any sizes, or all at once: the result is the same, bit
         for bit. A batch with a NaN, an infinity or an unknown label is refused as a
-        whole.
+        whole. If a step would overflow, which only a ``step_size`` of your own can
+        cause on sensible data, the rows before it have been learned. Parameters changed
+        by ``set_params`` are used by the next ``fit``.
 
         Parameters
         ----------

@@ -102,8 +102,8 @@ def evaluate_stream(
     """
     if not hasattr(model, "partial_fit"):
         raise TypeError(
-            f"{type(model).__name__} has no partial_fit, so it cannot follow a stream. "
-            "Pass an online estimator, such as OPAUC or SGDClassifier."
+            f"{model} has no partial_fit, so it cannot follow a stream. Pass an online "
+            "estimator, such as OPAUC() or SGDClassifier()."
         )
     if score is None:
         score = _choose_score(model)

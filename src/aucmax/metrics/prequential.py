@@ -30,7 +30,7 @@ class PrequentialAUC:
     Batches of any sizes give the same result, bit for bit.
 
     A row costs O(log n) with n rows in the window, and reading the AUC O(1). Memory is
-    at most 72 bytes per distinct score and 16 per row in the window.
+    at most 150 bytes per row in the window.
 
     Parameters
     ----------

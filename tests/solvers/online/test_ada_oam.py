@@ -40,7 +40,7 @@ def literal(X, is_pos, *, alpha, l1, step_size, offset, averaged):
         scale = np.sqrt(np.mean(distances))
         squares += grad**2
         metric = (offset if step_size else offset * scale) + np.sqrt(squares)
-        rate = (step_size or 0.5 / scale) / metric
+        rate = (step_size or 0.5 * scale / (scale**2 + alpha / 2)) / metric
         coef = coef - rate * grad
         coef = np.sign(coef) * np.maximum(np.abs(coef) - rate * l1 / 2, 0)
         coef = coef * min(1.0, np.sqrt(2 / alpha) / max(np.linalg.norm(coef), 1e-9))

@@ -27,6 +27,20 @@ class LinearModel(NamedTuple):
         return np.asarray(X @ self.coef)
 
 
+class Diverged(FloatingPointError):
+    """A step would overflow.
+
+    Attributes
+    ----------
+    n_learned : int
+        How many of the rows given have been learned all the same.
+    """
+
+    def __init__(self, message: str, n_learned: int = 0) -> None:
+        super().__init__(message)
+        self.n_learned = n_learned
+
+
 class Learner(Protocol):
     """State of an online method.
 
@@ -48,7 +62,7 @@ class Learner(Protocol):
 
         Raises
         ------
-        FloatingPointError
+        Diverged
             When a step would overflow. The rows before it have been learned.
         """
         ...

@@ -17,7 +17,8 @@ from aucmax._kernels.products import add_weighted_rows_precisely
 from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
 from aucmax.solvers.closed_form import solve_semidefinite
-from aucmax.solvers.online._base import LinearModel
+from aucmax.solvers.online._base import Diverged, LinearModel
+from aucmax.solvers.online.opauc import refuse_turning_around
 from aucmax.summaries.low_rank import (
     LowRankMoments,
     draw_signs,
@@ -68,11 +69,7 @@ class LowRankGradient:
         step_size: float | None,
         rng: np.random.Generator,
     ) -> None:
-        if step_size is not None and step_size * alpha >= 2.0:
-            raise ValueError(
-                f"step_size={step_size:g} times alpha={alpha:g} must be below 2: the "
-                "penalty alone would turn the weights around. Lower step_size."
-            )
+        refuse_turning_around(step_size, alpha)
         self.ridge = 0.5 * alpha
         self.step_size = step_size
         self.rng = rng
@@ -98,12 +95,19 @@ class LowRankGradient:
         while low < X.shape[0]:
             n_seen = int(self.state.totals[:, rank].sum())
             size = min(FEW_ROWS, self.fold_every - n_seen % self.fold_every)
-            rows = _as_csr(X[low : low + size], self.state.sums.dtype)
-            draws = np.ones((rows.shape[0], rank + 1))
-            draws[:, :rank] = self.rng.standard_normal((rows.shape[0], rank))
-            draws[:, :rank] /= np.sqrt(rank)
-            self._step(rows, is_pos[low : low + size], draws)
-            low += size
+            rows = _as_csr(X[low : low + size], self.state.sums.dtype, low)
+            before = self.rng.bit_generator.state
+            n_done = self._step(rows, is_pos[low : low + size])
+            low += n_done
+            if n_done < rows.shape[0]:
+                # As if the rows after it had never come.
+                self.rng.bit_generator.state = before
+                self.rng.standard_normal((n_done, rank))
+                raise Diverged(
+                    f"The step after {n_seen + n_done} rows overflows with step_size="
+                    f"{self.step_size}. Lower it, use 'auto', or scale the features.",
+                    low,
+                )
             if (n_seen + rows.shape[0]) % self.fold_every == 0:
                 self._fold()
 
@@ -136,8 +140,13 @@ class LowRankGradient:
         state.mix[:] = state.mix_sum[:] = 0.0
         state.scalars[:2] = 1.0, 0.0
 
-    def _step(self, rows: Matrix, is_pos: BoolArray, draws: FloatArray) -> None:
-        n_done = sketch_steps(
+    def _step(self, rows: Matrix, is_pos: BoolArray) -> int:
+        """Draw for all rows, and step until one would overflow; return its number."""
+        rank = self.state.totals.shape[1] - 1
+        draws = np.ones((rows.shape[0], rank + 1))
+        draws[:, :rank] = self.rng.standard_normal((rows.shape[0], rank))
+        draws[:, :rank] /= np.sqrt(rank)
+        return sketch_steps(
             rows.data,
             rows.indices,
             rows.indptr,
@@ -147,12 +156,6 @@ class LowRankGradient:
             self.step_size or 0.0,
             self.state,
         )
-        if n_done < rows.shape[0]:
-            raise FloatingPointError(
-                f"The step after {int(self.state.totals[:, -1].sum())} rows overflows "
-                f"with step_size={self.step_size}. Lower it, use 'auto', or scale the "
-                "features."
-            )
 
 
 class LowRankExact:
@@ -196,11 +199,11 @@ class LowRankExact:
             if self.origin is None:
                 self.origin = X[0].copy()
             X = X - self.origin
+        rows = _as_csr(X, self.moments[0].sums.dtype)
         for own, moments in enumerate(self.moments):
             index = np.flatnonzero(is_pos == own)
             if len(index):
-                rows = X if len(index) == len(is_pos) else X[index]
-                moments.add(_as_csr(rows, moments.sums.dtype))
+                moments.add(rows if len(index) == len(is_pos) else rows[index])
 
     def model(self) -> LinearModel:
         """Return the minimiser; zero while one class is missing."""
@@ -247,13 +250,14 @@ def solve_low_rank(
     return coef
 
 
-def _as_csr(rows: Matrix, dtype: np.dtype[Any]) -> Matrix:
+def _as_csr(rows: Matrix, dtype: np.dtype[Any], n_before: int = 0) -> Matrix:
     """Return CSR rows whose products fit into sums of this type."""
     rows = rows if is_sparse(rows) else sparse.csr_matrix(rows)
     values: NDArray[Any] = rows.data
     if dtype == np.float32 and np.abs(values).max(initial=0.0) > LARGEST_SINGLE:
-        raise FloatingPointError(
+        raise Diverged(
             f"X holds values above {LARGEST_SINGLE:g}, and with so many features sums "
-            "are kept in float32, where they would overflow. Scale the features."
+            "are kept in float32, where they would overflow. Scale the features.",
+            n_before,
         )
     return rows

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from aucmax._kernels.oilk import Settings, Support, learn_rows, score_csr, score_dense
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse, to_dense
+from aucmax.solvers.online._base import Diverged
 from aucmax.solvers.online.oam import widened
 from aucmax.summaries.row_sample import Policy, Slots
 
@@ -128,16 +129,21 @@ class OILKLearner:
             self.held.append((X[:n_taken].copy(), is_pos[:n_taken].copy()))
             if self._n_held() < WIDTH_ROWS:
                 return
-            self._release()
+            try:
+                vars(self).update(vars(self._released()))
+            except Diverged as error:
+                self.held.pop()
+                error.n_learned = 0
+                raise
             X, is_pos = X[n_taken:], is_pos[n_taken:]
+            self._learn_now(X, is_pos, n_taken)
+            return
         self._learn_now(X, is_pos)
 
     def model(self) -> KernelModel:
         """Return the sum of kernel functions."""
         if self.held:
-            early = copy.deepcopy(self)
-            early._release()
-            return early.model()
+            return self._released().model()
         support, budget = self.support, self.slots.size
         n_neg, n_pos = support.sizes
         kept = np.append(np.arange(n_neg), budget + np.arange(n_pos))
@@ -154,16 +160,18 @@ class OILKLearner:
     def _n_held(self) -> int:
         return sum(len(is_pos) for _, is_pos in self.held)
 
-    def _release(self) -> None:
-        """Set the width and learn the rows that waited for it."""
+    def _released(self) -> "OILKLearner":
+        """Return the learner after it has set the width and learned what waited."""
         rows = [rows for rows, _ in self.held]
         X = sparse.vstack(rows, "csr") if self.sparse_rows else np.concatenate(rows)
         is_pos = np.concatenate([is_pos for _, is_pos in self.held])
-        self.held = []
-        self.settings = self.settings._replace(gamma=inverse_spread(X))
-        self._learn_now(X, is_pos)
+        learner = copy.deepcopy(self)
+        learner.held = []
+        learner.settings = self.settings._replace(gamma=inverse_spread(X))
+        learner._learn_now(X, is_pos)
+        return learner
 
-    def _learn_now(self, X: Matrix, is_pos: BoolArray) -> None:
+    def _learn_now(self, X: Matrix, is_pos: BoolArray, n_before: int = 0) -> None:
         n = len(is_pos)
         if n == 0:
             return
@@ -186,10 +194,13 @@ class OILKLearner:
         )
         if n_learned < n:
             self._unassign(is_pos[n_learned:])
-            raise FloatingPointError(
-                f"The weights overflow: step_size={self.settings.step_size:g} and "
-                f"loss_weight={self.settings.loss_weight:g} are too large together. "
-                "Lower one of them, or set both to 'auto'."
+            step_size = self.settings.step_size or "'auto'"
+            loss_weight = self.settings.loss_weight or "'auto'"
+            raise Diverged(
+                f"The weights overflow: step_size={step_size} and "
+                f"loss_weight={loss_weight} are too large together. Lower one of them, "
+                "or set both to 'auto'.",
+                n_before + n_learned,
             )
 
     def _unassign(self, is_pos: BoolArray) -> None:

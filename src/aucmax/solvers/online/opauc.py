@@ -7,7 +7,7 @@ count, mean and covariance are all that matters.
 
 from aucmax._kernels.opauc import GRADIENT, Rule
 from aucmax._utils.typing import BoolArray, Matrix
-from aucmax.solvers.online._base import LinearModel
+from aucmax.solvers.online._base import Diverged, LinearModel
 from aucmax.summaries.streamed_moments import StreamedMoments, start_at_zero
 
 
@@ -26,10 +26,11 @@ class StepLearner:
         n_learned = self.moments.learn(X, is_pos, self.rule, self.iterate)
         if n_learned is not None:
             size = self.rule.step_size
-            cause = f"step_size={size:g} is" if size else "The values of X are"
-            raise FloatingPointError(
+            cause = f"step_size={size:g} or X is" if size else "The values of X are"
+            raise Diverged(
                 f"{cause} too large: the weights diverge. Lower step_size, or scale "
-                "the features, for example with StandardScaler."
+                "the features, for example with StandardScaler.",
+                n_learned,
             )
 
     def model(self) -> LinearModel:
@@ -58,6 +59,7 @@ class GradientLearner(StepLearner):
     def __init__(
         self, n_features: int, *, alpha: float, step_size: float | None
     ) -> None:
+        refuse_turning_around(step_size, alpha)
         rule = Rule(
             kind=GRADIENT,
             ridge=0.5 * float(alpha),
@@ -68,6 +70,15 @@ class GradientLearner(StepLearner):
             averaged=step_size is None,
         )
         super().__init__(n_features, rule)
+
+
+def refuse_turning_around(step_size: float | None, alpha: float) -> None:
+    """Raise where the penalty alone would make the weights larger at each step."""
+    if step_size is not None and step_size * alpha >= 2.0:
+        raise ValueError(
+            f"step_size={step_size:g} times alpha={alpha:g} must be below 2: the "
+            "penalty alone would turn the weights around. Lower step_size."
+        )
 
 
 def block_rows(n_features: int) -> int:

@@ -5,7 +5,7 @@ import numpy as np
 
 from aucmax._kernels.solam import Rates, dense_rows, sparse_rows
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix
-from aucmax.solvers.online._base import LinearModel
+from aucmax.solvers.online._base import Diverged, LinearModel
 
 # Steps of no setting, as a share of the largest stable one. Of 1/16 to 2 these were the
 # best or within 0.002 of the best AUC on nine sets. With duals that have steps of their
@@ -70,10 +70,11 @@ class SaddlePointLearner:
         else:
             n = dense_rows(X, is_pos, self.rates, *state)
         if n < len(is_pos):
-            raise FloatingPointError(
+            raise Diverged(
                 "A step of SOLAM overflowed: the rows are too large for "
                 f"step_size={self.rates.rate:g} and a radius of {self.rates.radius:g}. "
-                "Lower step_size, or scale the features, for example with Normalizer."
+                "Lower step_size, or scale the features, for example with Normalizer.",
+                n,
             )
 
     @property

@@ -14,7 +14,7 @@ from aucmax._kernels.online_univariate import (
     sparse_rows,
 )
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix
-from aucmax.solvers.online._base import LinearModel
+from aucmax.solvers.online._base import Diverged, LinearModel
 
 Loss = Literal["exponential", "square", "logistic"]
 
@@ -88,10 +88,11 @@ class UnivariateLearner:
         else:
             n = dense_rows(X, is_pos, *state)
         if n < len(is_pos):
-            raise FloatingPointError(
+            raise Diverged(
                 "A step of OnlineUnivariate overflowed: "
                 f"step_size={self.rates.rate:g} is too large for these rows. Lower it, "
-                "set it to 'auto', or scale the features."
+                "set it to 'auto', or scale the features.",
+                n,
             )
 
     @property
