@@ -13,7 +13,7 @@ import time
 import numpy as np
 from _online import all_folds, print_cells, read, scaled, smallest
 
-from aucmax.estimators.knnoam import KNNOAM
+from aucmax import KNNOAM
 from aucmax.metrics import roc_auc
 
 # AUC and standard deviation in %, as printed; acoustic is not to be had.

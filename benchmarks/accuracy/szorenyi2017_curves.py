@@ -10,9 +10,8 @@ import time
 
 from _online import read, scaled, smallest
 
-from aucmax import OAM, OPAUC, AdaOAM
-from aucmax.bench.online_curve import online_curves
-from aucmax.estimators.knnoam import KNNOAM
+from aucmax import KNNOAM, OAM, OPAUC, AdaOAM
+from aucmax.bench import online_curves
 
 SETS = ("fourclass", "german", "svmguide1", "satimage")
 # Before, chance rules.
@@ -63,7 +62,7 @@ def print_rows(name, curves, seconds):
 def plot(results, file):
     from matplotlib import pyplot
 
-    from aucmax.plots.curve import CurveDisplay
+    from aucmax.plots import CurveDisplay
 
     n_columns = min(2, len(results))
     n_lines = -(-len(results) // n_columns)

@@ -16,6 +16,7 @@ are read from the folder AUCMAX_DATA.
 import argparse
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -161,6 +162,11 @@ def print_growth(sizes, repeats):
     print_table([*headers, "one", "brute memory", "tree memory"], rows)
 
 
+def sort_in_threads(values, threads):
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(np.sort, [values] * 4))
+
+
 def print_threads(n_rows, repeats):
     rows = []
     for backend, d in (("brute", 22), ("brute", 123), ("tree", 4)):
@@ -175,6 +181,12 @@ def print_threads(n_rows, repeats):
             for threads in (1, 2)
         )
         rows.append([backend, n_rows, d, 1e3 * one, 1e3 * two, one / two, THREADS_BAR])
+    # What two threads bring at all just now.
+    values = np.random.default_rng(0).normal(size=1_000_000)
+    runs = {n: partial(sort_in_threads, values, n) for n in (1, 2)}
+    times = best_times(runs, repeats=repeats, clock=time.perf_counter)
+    row = ["(np.sort)", len(values), "", 1e3 * times[1], 1e3 * times[2]]
+    rows.append([*row, times[1] / times[2], ""])
     print("\nThreads, milliseconds of wall time; needs a quiet machine")
     headers = ["index", "rows", "features", "one", "two", "gain", "bar"]
     print_table(headers, rows)

@@ -15,9 +15,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aucmax import datasets, metrics, plots
+    from aucmax import bench, datasets, metrics, plots
     from aucmax.estimators.ada_oam import AdaOAM
     from aucmax.estimators.kernel_rank_svm import KernelRankSVM
+    from aucmax.estimators.knnoam import KNNOAM
     from aucmax.estimators.least_squares_auc import LeastSquaresAUC
     from aucmax.estimators.nbauc import NBAUC
     from aucmax.estimators.nsauc import NSAUC
@@ -34,10 +35,12 @@ if TYPE_CHECKING:
     from aucmax.estimators.univariate_auc import UnivariateAUC
     from aucmax.features.fourier import FourierFeatures
     from aucmax.features.nystroem import Nystroem
+    from aucmax.features.online_pca import OnlinePCA
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "KNNOAM",
     "NBAUC",
     "NSAUC",
     "OAM",
@@ -51,11 +54,13 @@ __all__ = [
     "KernelRankSVM",
     "LeastSquaresAUC",
     "Nystroem",
+    "OnlinePCA",
     "OnlineUnivariate",
     "RankSVM",
     "RankSVMCV",
     "SparseKernelAUC",
     "UnivariateAUC",
+    "bench",
     "datasets",
     "metrics",
     "plots",
@@ -66,12 +71,14 @@ _HOMES = {
     "AdaOAM": "aucmax.estimators.ada_oam",
     "FourierFeatures": "aucmax.features.fourier",
     "KernelRankSVM": "aucmax.estimators.kernel_rank_svm",
+    "KNNOAM": "aucmax.estimators.knnoam",
     "LeastSquaresAUC": "aucmax.estimators.least_squares_auc",
     "NBAUC": "aucmax.estimators.nbauc",
     "NSAUC": "aucmax.estimators.nsauc",
     "Nystroem": "aucmax.features.nystroem",
     "OAM": "aucmax.estimators.oam",
     "OILK": "aucmax.estimators.oilk",
+    "OnlinePCA": "aucmax.features.online_pca",
     "OnlineUnivariate": "aucmax.estimators.online_univariate",
     "OPAUC": "aucmax.estimators.opauc",
     "RankSVM": "aucmax.estimators.rank_svm",

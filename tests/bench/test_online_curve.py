@@ -11,9 +11,8 @@ from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import BernoulliNB
 
-from aucmax import OAM, OPAUC, AdaOAM
-from aucmax.bench.online_curve import auc_curve, online_curves
-from aucmax.estimators.knnoam import KNNOAM
+from aucmax import KNNOAM, OAM, OPAUC, AdaOAM
+from aucmax.bench import auc_curve, online_curves
 from aucmax.metrics import roc_auc
 
 LINEAR = {
@@ -198,7 +197,7 @@ def test_bad_inputs(rng):
         auc_curve(KNNOAM(0), X, is_pos)
     with pytest.raises(ValueError, match="n_runs=0"):
         online_curves({}, X, is_pos, n_runs=0)
-    diverging = OPAUC(solver="gradient", step_size=1e9)
+    diverging = OPAUC(1e-12, solver="gradient", step_size=1e9)
     with pytest.raises(FloatingPointError) as caught:
         auc_curve(diverging, X, is_pos, grid=[30, 90])
     assert "first 30 rows" in caught.value.__notes__[0]

@@ -13,8 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.datasets import make_circles
 from sklearn.model_selection import GridSearchCV
 
-from aucmax import OPAUC, LeastSquaresAUC
-from aucmax.estimators.knnoam import KNNOAM
+from aucmax import KNNOAM, OPAUC, LeastSquaresAUC
 
 X, Y = make_circles(500, noise=0.15, factor=0.5, random_state=0)
 TIES = ["average", "random", "index"]

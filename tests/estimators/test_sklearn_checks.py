@@ -5,6 +5,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import aucmax
 from aucmax import (
+    KNNOAM,
     NBAUC,
     NSAUC,
     OAM,
@@ -18,6 +19,7 @@ from aucmax import (
     KernelRankSVM,
     LeastSquaresAUC,
     Nystroem,
+    OnlinePCA,
     OnlineUnivariate,
     RankSVM,
     RankSVMCV,
@@ -58,8 +60,13 @@ ESTIMATORS = [
     OnlineUnivariate(loss="logistic"),
     OILK(),
     OILK(policy="fifo", n_neighbors=5, compensate=True),
+    KNNOAM(),
+    KNNOAM(ties="random", weights="distance", backend="tree"),
+    KNNOAM(reduce=OnlinePCA(1), random_state=0),
     Nystroem(),
     FourierFeatures(),
+    OnlinePCA(1),
+    OnlinePCA(1, method="sga"),
 ]
 
 

@@ -32,6 +32,8 @@ TABLE = [
     ("online_univariate", "OnlineUnivariate", {"loss": "exponential"}),
     ("online_univariate", "OnlineUnivariate", {"loss": "square"}),
     ("oilk", "OILK", {}),
+    ("knnoam", "KNNOAM", {}),
+    ("knnoam", "KNNOAM", {"ties": "random"}),
 ]
 
 
@@ -132,7 +134,10 @@ def test_clones_are_new(estimator, rng):
 
 def test_fit_without_shuffling_is_partial_fit(estimator, rng):
     X, y = draw(rng)
-    fitted = clone(estimator).set_params(shuffle=False).fit(X, y)
+    fitted = clone(estimator)
+    if "shuffle" in fitted.get_params():
+        fitted.set_params(shuffle=False)
+    fitted.fit(X, y)
     assert same(fitted, feed(estimator, X, y), X)
     assert fitted.n_samples_seen_ == estimator.n_samples_seen_ == len(y)
 

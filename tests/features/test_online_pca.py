@@ -9,8 +9,8 @@ from scipy import sparse
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
+from aucmax import OnlinePCA
 from aucmax.datasets import load_bundled
-from aucmax.features.online_pca import OnlinePCA
 
 METHODS = ("ccipca", "sga")
 

@@ -264,6 +264,26 @@ def test_many_sparse_features(rng):
     assert_same(index.query(queries, 7), expected)
 
 
+@pytest.mark.parametrize("kind", [BlockIndex, SparseBlockIndex])
+def test_products_that_float32_loses(rng, kind):
+    # Beside rows of length one, squares from 1e-48 to 1e-36, where float32 has few
+    # digits or none.
+    long = rng.normal(size=(300, 3))
+    short = 10.0 ** rng.uniform(-24, -18, size=(300, 1)) * rng.normal(size=(300, 3))
+    X = np.concatenate([long, short])
+    index = kind(3)
+    index.insert(as_form(X, kind is SparseBlockIndex))
+    queries = short[:60] * 1.01
+    found = index.query(as_form(queries, kind is SparseBlockIndex), 5)
+    assert_same(found, nearest(X, queries, 5))
+
+
+def test_margin_grows_with_the_features():
+    # Rounding in a product of d terms is bounded by d units, whatever their order.
+    assert BlockIndex(1000)._margin >= 1009 * 2.0**-24
+    assert SparseBlockIndex(1000)._margin >= 10 * 2.0**-24
+
+
 def test_indices_of_any_kind(rng):
     X = draw_rows(rng, "sparse", 60, 8)
     index = make_index(8, backend="brute", sparse_rows=True)

@@ -112,8 +112,8 @@ def auc_curve(
     Examples
     --------
     >>> from sklearn.datasets import make_circles
-    >>> from aucmax.bench.online_curve import auc_curve
-    >>> from aucmax.estimators.knnoam import KNNOAM
+    >>> from aucmax.bench import auc_curve
+    >>> from aucmax import KNNOAM
     >>> X, y = make_circles(1000, noise=0.1, factor=0.5, random_state=0)
     >>> curve = auc_curve(KNNOAM(), X, y, grid=[10, 100, 1000])
     >>> bool(curve.auc[0] < curve.auc[-1])
@@ -191,7 +191,7 @@ def online_curves(
     Examples
     --------
     >>> from aucmax import OPAUC
-    >>> from aucmax.bench.online_curve import online_curves
+    >>> from aucmax.bench import online_curves
     >>> from aucmax.datasets import load_bundled
     >>> data = load_bundled("vehicle")
     >>> curves = online_curves(

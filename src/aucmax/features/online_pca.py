@@ -112,7 +112,7 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from aucmax.features.online_pca import OnlinePCA
+    >>> from aucmax import OnlinePCA
     >>> X = load_digits().data
     >>> pca = OnlinePCA(10)
     >>> for row in X:

@@ -80,7 +80,8 @@ class Blocked:
 
     def __init__(self, n_features: int, *, n_terms: int) -> None:
         self._tiny = TINY * (n_features + 1)
-        share = min(n_terms * UNIT, 0.5)
+        # With millions of terms the bound says nothing; BLAS adds panels of hundreds.
+        share = min(n_terms * UNIT, 0.25)
         self._margin = share / (1.0 - share) + 9.0 * UNIT
         self._scale = 1.0
         self._n = 0
@@ -130,8 +131,8 @@ class Blocked:
         shifts = self._tiny - squares * (1.0 - self._margin - 8.0 * UNIT)
         shifts[is_huge] = np.inf
 
-        # Fewer queries have longer tiles. Lists hold two tiles, so that they seldom have
-        # to be emptied before the end.
+        # Fewer queries have longer tiles. Lists hold two tiles, so that they seldom
+        # have to be emptied before the end.
         m = min(N_ROWS * max(1, N_QUERIES // n), self._n)
         capacity = 2 * m
         heaps = np.full((n, k), np.inf, dtype=np.float32)
@@ -159,6 +160,8 @@ class Blocked:
                 flat, limits = ids.reshape(-1), nearest.limits
                 asked.measure(starts, stops, flat, limits, distances)
                 nearest.offer(starts, stops, flat, distances)
+                if last == self._n:
+                    break
                 counts[:] = 0
                 with np.errstate(over="ignore"):
                     exact = (stretch * nearest.limits + shifts).astype(np.float32)

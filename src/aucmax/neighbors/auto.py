@@ -7,6 +7,7 @@ import time
 from aucmax._utils.typing import Matrix, is_sparse
 from aucmax.neighbors._base import Index, Neighbors
 from aucmax.neighbors._nearest import joined, nothing
+from aucmax.neighbors.approximate import ApproximateIndex
 from aucmax.neighbors.blocks import BlockIndex
 from aucmax.neighbors.ladder import N_SMALLEST, TreeLadder
 from aucmax.neighbors.rows import DenseRows
@@ -78,7 +79,8 @@ class AutoIndex:
         self._n_queries += X.shape[0]
         n, d = self.rows.n, self.rows.n_features
         if (
-            n >= self._min_rows
+            X.shape[0] > 0
+            and n >= self._min_rows
             and d <= MAX_TREE_FEATURES
             and self._seconds >= PATIENCE * BUILD_SECONDS * n * (d + 1)
         ):
@@ -184,6 +186,8 @@ def make_index(
         return SparseBlockIndex(n_features) if sparse_rows else BlockIndex(n_features)
     if backend == "tree":
         return TreeLadder(n_features)
+    if backend == "approximate":
+        return ApproximateIndex(n_features)
     raise ValueError(
         f"backend={backend!r} is unknown. "
         "Pass 'auto', 'brute', 'tree' or 'approximate'."

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Near rows by a walk along a graph of neighbours (HNSW, the library hnswlib).
+
+A query takes a fraction of the time of an exact one, an insert several hundred
+microseconds: it pays when queries outnumber inserts.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucmax._kernels.neighbors import exact_distances
+from aucmax._utils.optional import import_optional
+from aucmax._utils.typing import FloatArray, Matrix
+from aucmax._utils.validation import n_threads
+from aucmax.neighbors._base import Neighbors
+from aucmax.neighbors._blocked import LARGEST, power_of_two
+from aucmax.neighbors._nearest import Nearest, check_k, nothing
+from aucmax.neighbors.blocks import BlockIndex
+from aucmax.neighbors.rows import DenseRows
+
+FIRST_ROOM = 1024
+
+
+class ApproximateIndex:
+    """Dense rows in a graph of neighbours; some of the nearest may be missed.
+
+    What is found is measured by the definition, and ties are among what is found.
+
+    Parameters
+    ----------
+    n_features : int
+        Length of a row.
+    n_links : int, default=16
+        Neighbours that a row has in the graph.
+    insert_width, query_width : int, default=100 and 64
+        Rows that a walk keeps in view: more of them miss fewer and take longer.
+    seed : int, default=0
+        Of the levels that rows are put on.
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        *,
+        n_links: int = 16,
+        insert_width: int = 100,
+        query_width: int = 64,
+        seed: int = 0,
+    ) -> None:
+        self.rows = DenseRows(n_features)
+        self._query_width = query_width
+        self._scale = 1.0
+        self._graph = import_optional("hnswlib", "ann").Index("l2", n_features)
+        self._graph.init_index(
+            max_elements=FIRST_ROOM,
+            M=n_links,
+            ef_construction=insert_width,
+            random_seed=seed,
+        )
+
+    @property
+    def n_rows(self) -> int:
+        """Rows stored."""
+        return self.rows.n
+
+    def insert(self, X: Matrix) -> None:
+        """Store copies of rows; they get the next numbers."""
+        start = self.rows.n
+        self.rows.append(X)
+        new = self.rows.values[start : self.rows.n]
+        if len(new) == 0:
+            return
+        if start == 0:
+            self._scale = power_of_two(np.sum(new**2, axis=1))
+        room = self._graph.get_max_elements()
+        if self.rows.n > room:
+            self._graph.resize_index(max(self.rows.n, 2 * room))
+        # One thread: the graph depends on the order in which rows arrive.
+        numbers = np.arange(start, self.rows.n)
+        self._graph.add_items(self._low(new), numbers, num_threads=1)
+
+    def query(self, X: Matrix, k: int) -> Neighbors:
+        """Return near rows of each row of X; all stored if there are fewer."""
+        check_k(k)
+        queries = self.rows.take(X)
+        n, k = queries.shape[0], min(k, self.rows.n)
+        if k == 0 or n == 0:
+            return nothing(n)
+        size = min(self.rows.n, max(k, self._query_width))
+        self._graph.set_ef(size)
+        try:
+            ids, _ = self._graph.knn_query(
+                self._low(queries), size, num_threads=n_threads()
+            )
+        except RuntimeError:
+            # A walk among many equal rows can end before it has seen so many.
+            return BlockIndex(queries.shape[1], self.rows).query(queries, k)
+        found = np.sort(ids.astype(np.int64), axis=1).ravel()
+        stops = np.arange(1, n + 1) * size
+        starts = stops - size
+        nearest = Nearest(n, k)
+        distances = np.empty(len(found))
+        limits = nearest.limits
+        exact_distances(
+            self.rows.values, queries, starts, stops, found, limits, distances
+        )
+        nearest.offer(starts, stops, found, distances)
+        return nearest.finish()
+
+    def recall(self, X: Matrix, k: int) -> float:
+        """Return the share of the k nearest of each row of X that a query finds.
+
+        A row as near as the k-th counts as found whichever of them it is.
+        """
+        exact = BlockIndex(self.rows.n_features, self.rows).query(X, k)
+        found = self.query(X, k)
+        k = min(k, self.rows.n)
+        n_found = 0
+        for i in range(len(exact.indptr) - 1):
+            limit = exact.distances[exact.indptr[i + 1] - 1]
+            near = found.distances[found.indptr[i] : found.indptr[i + 1]]
+            n_found += min(k, int(np.count_nonzero(near <= limit)))
+        return n_found / max(1, k * (len(exact.indptr) - 1))
+
+    def memory_usage(self) -> int:
+        """Return the bytes held."""
+        return self.rows.memory_usage() + int(self._graph.index_file_size())
+
+    def _low(self, rows: FloatArray) -> NDArray[np.float32]:
+        scaled = np.clip(rows * self._scale, -LARGEST, LARGEST)
+        return scaled.astype(np.float32)
