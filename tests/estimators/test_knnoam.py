@@ -136,10 +136,11 @@ def test_order_of_rows_does_not_matter_to_the_default(rng):
 
 
 def test_approximate_is_close_to_exact():
-    pytest.importorskip("hnswlib")
     exact = KNNOAM().fit(X[:400], Y[:400])
     model = KNNOAM(backend="approximate").fit(X[:400], Y[:400])
     assert abs(model.score(X[400:], Y[400:]) - exact.score(X[400:], Y[400:])) < 0.02
+    assert exact.recall(X[400:]) == 1.0
+    assert 0.95 < model.recall(X[400:]) <= 1.0
 
 
 # What the method is for

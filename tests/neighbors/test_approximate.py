@@ -12,14 +12,14 @@ from aucmax.neighbors.auto import make_index
 
 
 def test_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "hnswlib", None)
-    with pytest.raises(ImportError, match=r"hnswlib .* pip install \"aucmax\[ann\]\""):
+    monkeypatch.setitem(sys.modules, "usearch", None)
+    monkeypatch.delitem(sys.modules, "usearch.index", raising=False)
+    with pytest.raises(ImportError, match=r"usearch .* pip install \"aucmax\[ann\]\""):
         make_index(2, backend="approximate")
 
 
 @pytest.fixture
 def index():
-    pytest.importorskip("hnswlib")
     return make_index(4, backend="approximate")
 
 

@@ -10,9 +10,14 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from aucmax._utils.typing import Matrix, is_sparse
-from aucmax._utils.validation import COUNT, StrOptions, check_is_fitted
+from aucmax._utils.validation import (
+    COUNT,
+    StrOptions,
+    check_features,
+    check_is_fitted,
+)
 from aucmax.estimators._online_base import OnlineScorer
-from aucmax.neighbors._base import Index
+from aucmax.neighbors._base import Index, recall
 from aucmax.neighbors.auto import make_index
 from aucmax.neighbors.embedded import EmbeddedIndex
 from aucmax.neighbors.learner import NeighborLearner
@@ -163,6 +168,23 @@ class KNNOAM(OnlineScorer):
                 "KNNOAM has no reduce_ without reduce=, nor before row 64."
             )
         return index.mapping
+
+    def recall(self, X: Any) -> float:
+        """Return the share of the nearest rows that are found.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to look for; some hundreds are enough.
+
+        Returns
+        -------
+        recall : float
+            One, unless ``backend="approximate"``; then these rows are searched exactly
+            as well.
+        """
+        learner = self._learner
+        return recall(learner.index, check_features(self, X), self.k_)
 
     def memory_usage(self) -> int:
         """Return the bytes held by rows, index and labels.

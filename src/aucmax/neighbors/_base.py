@@ -47,3 +47,12 @@ class Index(Protocol):
     def memory_usage(self) -> int:
         """Return the bytes held."""
         ...
+
+
+def recall(index: Index, X: Matrix, k: int) -> float:
+    """Return the share of the k nearest of each row of X that the index finds.
+
+    One for exact indexes; others have a method of this name.
+    """
+    measure = getattr(index, "recall", None)
+    return 1.0 if measure is None else float(measure(X, k))

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Near rows by a walk along a graph of neighbours (HNSW, the library hnswlib).
+"""Near rows by a walk along a graph of neighbours (HNSW, the library usearch).
 
 A query takes a fraction of the time of an exact one, an insert several hundred
 microseconds: it pays when queries outnumber inserts.
 """
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +19,6 @@ from aucmax.neighbors._blocked import LARGEST, power_of_two
 from aucmax.neighbors._nearest import Nearest, check_k, nothing
 from aucmax.neighbors.blocks import BlockIndex
 from aucmax.neighbors.rows import DenseRows
-
-FIRST_ROOM = 1024
 
 
 class ApproximateIndex:
@@ -34,8 +34,6 @@ class ApproximateIndex:
         Neighbours that a row has in the graph.
     insert_width, query_width : int, default=100 and 64
         Rows that a walk keeps in view: more of them miss fewer and take longer.
-    seed : int, default=0
-        Of the levels that rows are put on.
     """
 
     def __init__(
@@ -45,18 +43,19 @@ class ApproximateIndex:
         n_links: int = 16,
         insert_width: int = 100,
         query_width: int = 64,
-        seed: int = 0,
     ) -> None:
         self.rows = DenseRows(n_features)
         self._query_width = query_width
         self._scale = 1.0
-        self._graph = import_optional("hnswlib", "ann").Index("l2", n_features)
-        self._graph.init_index(
-            max_elements=FIRST_ROOM,
-            M=n_links,
-            ef_construction=insert_width,
-            random_seed=seed,
-        )
+        self._settings = {
+            "ndim": n_features,
+            "metric": "l2sq",
+            "dtype": "f32",
+            "connectivity": n_links,
+            "expansion_add": insert_width,
+            "expansion_search": query_width,
+        }
+        self._graph = import_optional("usearch.index", "ann").Index(**self._settings)
 
     @property
     def n_rows(self) -> int:
@@ -72,12 +71,9 @@ class ApproximateIndex:
             return
         if start == 0:
             self._scale = power_of_two(np.sum(new**2, axis=1))
-        room = self._graph.get_max_elements()
-        if self.rows.n > room:
-            self._graph.resize_index(max(self.rows.n, 2 * room))
         # One thread: the graph depends on the order in which rows arrive.
         numbers = np.arange(start, self.rows.n)
-        self._graph.add_items(self._low(new), numbers, num_threads=1)
+        self._graph.add(numbers, self._low(new), threads=1)
 
     def query(self, X: Matrix, k: int) -> Neighbors:
         """Return near rows of each row of X; all stored if there are fewer."""
@@ -87,15 +83,12 @@ class ApproximateIndex:
         if k == 0 or n == 0:
             return nothing(n)
         size = min(self.rows.n, max(k, self._query_width))
-        self._graph.set_ef(size)
-        try:
-            ids, _ = self._graph.knn_query(
-                self._low(queries), size, num_threads=n_threads()
-            )
-        except RuntimeError:
-            # A walk among many equal rows can end before it has seen so many.
+        matches = self._graph.search(self._low(queries), size, threads=n_threads())
+        ids = np.atleast_2d(matches.keys).astype(np.int64)
+        if ids.shape[1] < size or np.min(getattr(matches, "counts", size)) < size:
+            # A walk can end before it has seen so many, among equal rows for example.
             return BlockIndex(queries.shape[1], self.rows).query(queries, k)
-        found = np.sort(ids.astype(np.int64), axis=1).ravel()
+        found = np.sort(ids, axis=1).ravel()
         stops = np.arange(1, n + 1) * size
         starts = stops - size
         nearest = Nearest(n, k)
@@ -124,7 +117,17 @@ class ApproximateIndex:
 
     def memory_usage(self) -> int:
         """Return the bytes held."""
-        return self.rows.memory_usage() + int(self._graph.index_file_size())
+        return self.rows.memory_usage() + int(self._graph.memory_usage)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_graph": bytes(self._graph.save())}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        graph = import_optional("usearch.index", "ann").Index(**self._settings)
+        if self.rows.n:
+            graph.load(state["_graph"])
+        self._graph = graph
 
     def _low(self, rows: FloatArray) -> NDArray[np.float32]:
         scaled = np.clip(rows * self._scale, -LARGEST, LARGEST)

@@ -161,7 +161,7 @@ def make_index(
     backend : {"auto", "brute", "tree", "approximate"}, default="auto"
         Look at all rows, at those that k-d trees suggest, or at whichever of the two is
         faster; these find the same. "approximate" walks along a graph of neighbours and
-        may miss some; it needs hnswlib.
+        may miss some; it needs usearch.
     sparse_rows : bool, default=False
         Whether rows come as CSR matrices. Trees and graphs store them dense.
 

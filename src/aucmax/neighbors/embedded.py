@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from aucmax._utils.typing import Matrix, is_sparse, to_dense
-from aucmax.neighbors._base import Index, Neighbors
+from aucmax.neighbors._base import Index, Neighbors, recall
 
 # Rows after which there is a map. Before, distances are those of the rows themselves.
 FIRST_ROWS = 64
@@ -75,6 +75,10 @@ class EmbeddedIndex:
     def query(self, X: Matrix, k: int) -> Neighbors:
         """Return the nearest rows of each row of X; all stored if there are fewer."""
         return self.index.query(self._embedded(X), k)
+
+    def recall(self, X: Matrix, k: int) -> float:
+        """Return the share of the k nearest of each row of X that ``query`` finds."""
+        return recall(self.index, self._embedded(X), k)
 
     def memory_usage(self) -> int:
         """Return the bytes held by the rows and by the index of their images."""
