@@ -4,6 +4,7 @@
 import copy
 import math
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -384,3 +385,47 @@ def test_before_there_is_a_map(rng):
     assert not hasattr(plain, "reduce_")
     assert_array_equal(model.decision_function(noisy), plain.decision_function(noisy))
     assert model.set_params(reduce__n_components=3).reduce.n_components == 3
+
+
+class Refusing(Centred):
+    """Learns from no row above 50."""
+
+    def partial_fit(self, X, y=None):
+        if np.max(X) > 50:
+            raise ValueError("too large")
+        return super().partial_fit(X)
+
+
+@pytest.mark.parametrize("ties", ["average", "random"])
+def test_a_batch_the_map_refuses_leaves_no_trace(ties, rng):
+    rows, y = draw(rng, 300)
+    # The second map within the batch, at 128 rows, fails.
+    bad = rows[50:250].copy()
+    bad[60] = 99.0
+    models = [
+        KNNOAM(reduce=Refusing(), ties=ties, random_state=0).partial_fit(
+            rows[:50], y[:50], classes=[0, 1]
+        )
+        for _ in range(2)
+    ]
+    with pytest.raises(ValueError, match="too large"):
+        models[0].partial_fit(bad, y[50:250])
+    for model in models:
+        assert model.n_samples_seen_ == 50
+        model.partial_fit(rows[50:], y[50:])
+    assert models[0].memory_usage() == models[1].memory_usage()
+    assert_array_equal(
+        models[0].decision_function(rows), models[1].decision_function(rows)
+    )
+
+
+def test_equal_rows_take_little_memory(rng):
+    model = KNNOAM().fit(np.ones((100_000, 1)), np.arange(100_000) % 2)
+    tracemalloc.start()
+    try:
+        model.decision_function(np.ones((300, 1)))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    # All neighbours of 300 rows at once would take 480 MB.
+    assert peak < 1.5e8

@@ -74,7 +74,9 @@ def test_crowded_queries_come_in_small_blocks(monkeypatch):
     model.learn(np.zeros((100, 2)), np.arange(100) < 30)
     assert_array_equal(model.scores(np.zeros((300, 2))), np.full(300, 0.3))
     sizes = [asked.shape[0] for asked in model.index.asked]
-    assert sizes == [256, 10, 10, 10, 10, 4]
+    assert sum(sizes) == 300
+    assert sizes[0] <= 10
+    assert set(sizes[1:-1]) == {10}
 
 
 @pytest.mark.parametrize("ties", ["average", "random", "index"])

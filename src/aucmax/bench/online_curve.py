@@ -8,7 +8,12 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils import check_array, check_consistent_length, check_random_state
+from sklearn.utils import (
+    check_array,
+    check_consistent_length,
+    check_random_state,
+    column_or_1d,
+)
 
 from aucmax._kernels.neighbor_curve import add_neighbors, neighbor_shares
 from aucmax._utils.progress import report
@@ -124,7 +129,7 @@ def auc_curve(
         index = _check_order(order, len(labels))
         rows, labels = rows[index], labels[index]
     points = _check_grid(grid, len(labels))
-    classes, _ = split_labels(y, name="auc_curve")
+    classes, _ = split_labels(np.ravel(y), name="auc_curve")
     is_pos = labels == classes[1]
     is_kept_up = _can_be_kept_up(model, rows)
     if exclude_self and not is_kept_up:
@@ -328,7 +333,7 @@ def _seeded(model: Any, seed: int) -> Any:
 
 def _check_rows(X: Any, y: ArrayLike) -> tuple[Matrix, NDArray[Any]]:
     rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
-    labels = np.asarray(y)
+    labels = np.asarray(column_or_1d(y, warn=True))
     check_consistent_length(rows, labels)
     return rows, labels
 

@@ -55,7 +55,8 @@ class KNNOAM(OnlineScorer):
     reduce : transformer, default=None
         With ``partial_fit`` and ``transform``, such as :class:`OnlinePCA`; distances
         are those of transformed rows. A clone of it learns from the rows whenever there
-        are twice as many, from 64 on, and all rows are then transformed anew.
+        are twice as many, the first 64 to begin with, and all rows are then transformed
+        anew.
     random_state : int, RandomState instance or None, default=None
         Draws the numbers of "random", and seeds ``reduce`` if that has no seed. Pass an
         int for reproducible scores.
@@ -229,10 +230,12 @@ def _empty_index(backend: str, n_features: int, sparse_rows: bool) -> Index:
 
 def _begin_map(reduce: Any, rng: np.random.Generator) -> Any:
     """Return a copy of the transformer that has seen no rows."""
-    if not (hasattr(reduce, "partial_fit") and hasattr(reduce, "transform")):
+    is_transformer = hasattr(reduce, "partial_fit") and hasattr(reduce, "transform")
+    if not is_transformer or isinstance(reduce, type):
         raise ValueError(
             "reduce needs the methods partial_fit and transform, but "
-            f"{reduce!r} lacks one. Pass a transformer such as OnlinePCA(), or None."
+            f"{reduce!r} is no object with both. Pass a transformer such as "
+            "OnlinePCA(), or None."
         )
     mapping = clone(reduce)
     if mapping.get_params().get("random_state", 0) is None:

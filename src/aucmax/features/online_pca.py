@@ -255,13 +255,13 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def components_(self) -> FloatArray:
         """Orthonormal directions by decreasing variance; zero while unknown."""
         check_is_fitted(self)
-        return self._stream.axes()[0]
+        return self._stream.axes()[0].copy()
 
     @property
     def explained_variance_(self) -> FloatArray:
         """Estimates of the variances along the components."""
         check_is_fitted(self)
-        return self._stream.axes()[1]
+        return self._stream.axes()[1].copy()
 
     @property
     def mean_(self) -> FloatArray:

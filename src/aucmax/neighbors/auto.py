@@ -89,21 +89,22 @@ class AutoIndex:
 
     def _try_other(self, X: Matrix, k: int) -> None:
         """Change to the other index if that is faster."""
-        n = self.rows.n
-        is_tree = isinstance(self._index, TreeLadder)
+        n, current = self.rows.n, self._index
+        # Another thread may set these to zero meanwhile.
+        n_queries, n_inserted = max(self._n_queries, X.shape[0]), self._n_inserted
+        is_tree = isinstance(current, TreeLadder)
         start = time.perf_counter()
         other = (BlockIndex if is_tree else TreeLadder)(self.rows.n_features, self.rows)
         build_seconds = time.perf_counter() - start
         seconds = {
-            type(index): _seconds_to_query(index, X, k)
-            for index in (self._index, other)
+            type(index): _seconds_to_query(index, X, k) for index in (current, other)
         }
         if not is_tree:
             # A row comes into new trees so many times.
-            times = math.log2(n / N_SMALLEST) * self._n_inserted / n
-            share = X.shape[0] / self._n_queries
+            times = math.log2(n / N_SMALLEST) * n_inserted / n
+            share = X.shape[0] / n_queries
             seconds[TreeLadder] += build_seconds * times * share
-        if seconds[type(other)] < seconds[type(self._index)]:
+        if seconds[type(other)] < seconds[type(current)]:
             self._index = other
         self._min_rows = 2 * n
         self._seconds, self._n_queries, self._n_inserted = 0.0, 0, 0

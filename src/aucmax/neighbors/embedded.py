@@ -26,7 +26,7 @@ class EmbeddedIndex:
     Distances between rows embedded at different times mean nothing: components turn
     while they are learned. So the rows are kept as they are, and whenever there are
     twice as many, the map learns from the new half and all are embedded anew. That is
-    two embeddings per row, and a map that knows at least half of the rows.
+    two embeddings per row on average, and a map that knows at least half of the rows.
 
     What the map sees depends on the rows only, not on how they are split into calls.
     Its ``transform`` must give a row the same values alone and among others.
@@ -60,17 +60,21 @@ class EmbeddedIndex:
         return self.index.n_rows
 
     def insert(self, X: Matrix) -> None:
-        """Store copies of rows."""
+        """Store copies of rows; after an error in the map, none of them."""
+        after = copy.copy(self)
+        after.held = list(self.held)
         low = 0
         while low < X.shape[0]:
-            n_missing = max(FIRST_ROWS, 2 * self.n_mapped) - self.n_rows
+            n_missing = max(FIRST_ROWS, 2 * after.n_mapped) - after.n_rows
             part = X[low : low + n_missing].copy()
             low += n_missing
             if part.shape[0] == n_missing:
-                self._map_again(part)
+                after._map_again(part)
             else:
-                self.index.insert(self._embedded(part))
-                self.held.append(part)
+                # The last part of X, and the only one that changes an index in place.
+                after.index.insert(after._embedded(part))
+                after.held.append(part)
+        vars(self).update(vars(after))
 
     def query(self, X: Matrix, k: int) -> Neighbors:
         """Return the nearest rows of each row of X; all stored if there are fewer."""

@@ -14,9 +14,10 @@ from aucmax.neighbors.rows import grown
 from aucmax.neighbors.votes import Count, Ties, n_voters, vote
 
 # Queries at a time, and neighbours they may have together: 16 MB. Where thousands of
-# rows are equal, each query has thousands of neighbours.
+# rows are equal, each query has thousands of neighbours; until some have been counted,
+# blocks are so small that all rows may be.
 BLOCK_ROWS, BLOCK_FOUND = 4096, 2**20
-FIRST_ROWS = 256
+GROWTH = 4
 
 
 class NeighborLearner:
@@ -69,13 +70,13 @@ class NeighborLearner:
     def learn(self, X: Matrix, is_pos: BoolArray) -> None:
         """Take in rows."""
         low, high = self.index.n_rows, self.index.n_rows + len(is_pos)
+        # First: should it fail, nothing has changed.
+        self.index.insert(X)
         self.is_pos = grown(self.is_pos, low, high)
         self.is_pos[low:high] = is_pos
         if self.ties == "random":
             self.marks = grown(self.marks, low, high)
             self.marks[low:high] = self.rng.random(len(is_pos))
-        # Last: should it fail, all of the above is of no rows.
-        self.index.insert(X)
 
     def model(self) -> Self:
         """Return this object itself."""
@@ -98,7 +99,7 @@ class NeighborLearner:
         if self.ties == "random":
             mark = np.random.default_rng([self.key, self.index.n_rows]).random()
         out = np.empty(X.shape[0])
-        low, size = 0, FIRST_ROWS
+        low, size = 0, max(1, BLOCK_FOUND // (1 + self.index.n_rows))
         while low < len(out):
             rows = self._converted(X[low : low + size])
             found = self.index.query(rows, k)
@@ -113,7 +114,7 @@ class NeighborLearner:
             )
             low += size
             most = int(np.diff(found.indptr).max())
-            size = max(1, min(BLOCK_ROWS, BLOCK_FOUND // most))
+            size = max(1, min(BLOCK_ROWS, GROWTH * size, BLOCK_FOUND // most))
         return out
 
     def memory_usage(self) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows in memory that keeps growing: room doubles, so a row is copied twice at most."""
+"""Rows in memory that keeps growing: room doubles, so a row is copied once or twice."""
 
 from typing import Any
 
