@@ -259,7 +259,7 @@ def _run(
             elif n_learned < t - 1:
                 model.partial_fit(rows[part], labels[part])
             auc[i] = _auc(is_pos[:t], _scores(model, rows[:t]))
-        except Exception as error:
+        except Exception as error:  # of any kind: it goes on, and says where it was
             error.add_note(f"This was in the first {t} rows.")
             raise
         n_learned = t - 1

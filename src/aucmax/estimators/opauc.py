@@ -102,6 +102,11 @@ class OPAUC(OnlineLinear):
     There is no ``sample_weight``: a step of "gradient" with a weight is not the same as
     several steps. :class:`LeastSquaresAUC` has one.
 
+    With ``rank`` a number, "gradient" keeps the sketch of the paper. "exact" keeps
+    another one, not in the paper, whose sketch fails on its own: covariances in random
+    directions, and the variance of every feature. Text wants a smaller ``alpha`` there,
+    about 1e-5. Below some thousand features, ``rank=None`` is better.
+
     References
     ----------
     Gao, Jin, Zhu and Zhou, "One-Pass AUC Optimization", 2013. The update of the

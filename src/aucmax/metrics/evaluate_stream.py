@@ -150,7 +150,7 @@ def _run(
                 if 0 < np.count_nonzero(is_pos) < len(is_pos):
                     auc_batch = roc_auc(is_pos, scores)
                 model.partial_fit(X, y)
-        except Exception as error:
+        except Exception as error:  # of any kind: it goes on, and says where it was
             error.add_note(f"This was in batch {number} of the stream.")
             raise
         n_rows += len(is_pos)
