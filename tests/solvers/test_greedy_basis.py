@@ -80,6 +80,31 @@ def test_schedule():
     expected = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 23, 27, 32, 39, 46, 54]
     expected += [64, 77, 91, 108, 128, 153, 182, 216, 256, 305, 363, 431]
     assert list(islice(schedule(), len(expected))) == expected
+    assert list(islice(schedule("doublings"), 5)) == [1, 2, 4, 8, 16]
+    assert list(islice(schedule("always"), 5)) == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("retrain", ["doublings", "always"])
+def test_every_schedule_trains_at_its_sizes(retrain):
+    K, is_pos = draw_kernel(np.random.default_rng(0), n=60)
+    expansion = make_expansion(K, is_pos)
+    stages = greedy_basis(
+        expansion,
+        n_basis=20,
+        select="newton",
+        retrain=retrain,
+        tol=1e-9,
+        rng=np.random.RandomState(0),
+    )
+    sizes = [stage.n_basis for stage in stages]
+    assert sizes == (
+        [1, 2, 4, 8, 16, 20] if retrain == "doublings" else [*range(1, 21)]
+    )
+    assert np.all(np.diff([stage.value for stage in stages]) < 0)
+    reached = minimize(
+        lambda coef: objective(K, is_pos, expansion.index, coef), expansion.coef
+    )
+    assert stages[-1].value == pytest.approx(reached.fun, rel=1e-6)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

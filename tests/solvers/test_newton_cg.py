@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 from aucmax.design import LocalDesign
 from aucmax.losses import Exponential, Logistic, Square, SquaredHinge, UnivariateSquare
 from aucmax.solvers import newton_cg as module
+from aucmax.solvers._preconditioner import _unit_columns
 from aucmax.solvers.newton_cg import newton_cg
 from aucmax.solvers.path import curvature_scale, regularisation_path
 
@@ -229,3 +230,21 @@ def test_curvature_scale_follows_the_features(rng):
     for constant in (1.0, 5.3):
         flat = LocalDesign(np.full((4, 2), constant))
         assert curvature_scale(flat, mask, np.ones(4), loss=SquaredHinge()) == 1.0
+
+
+def test_a_column_next_to_zero_in_the_first_rows_only():
+    """Its scale was once taken from these, and the rest of it became infinite."""
+    X = np.random.default_rng(0).normal(size=(1200, 64))
+    X[:1100, 0] *= 1e-310
+    columns, scale = _unit_columns(_Rows(X), np.arange(1200))
+    assert_allclose(np.diff(columns.T * scale, axis=0), np.diff(X, axis=0), atol=1e-12)
+
+
+class _Rows:
+    """As much of a design as the preconditioner needs."""
+
+    def __init__(self, X):
+        self.X, self.shape = X, X.shape
+
+    def rows(self, index):
+        return self.X[index]

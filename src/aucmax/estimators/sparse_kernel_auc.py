@@ -45,8 +45,10 @@ from aucmax.solvers.greedy_basis import Stage, greedy_basis
 LANDMARKS_PER_FUNCTION = 2
 # Held-out rows of either class below which an AUC is too coarse to stop by.
 FEWEST_HELD_OUT = 50
-# Stages (four per doubling) that may pass without this gain in held-out AUC.
-PATIENCE, LEAST_GAIN = 8, 1e-4
+# The number of functions may grow by this factor without this gain in held-out AUC.
+PATIENCE, LEAST_GAIN = 4, 1e-4
+# Of the first few functions, none says much.
+FIRST_FUNCTIONS = 4
 
 
 class SparseKernelAUC(KernelScorer):
@@ -83,6 +85,9 @@ class SparseKernelAUC(KernelScorer):
         candidate's own weight gains, from one Newton step or exactly (slow: a few sorts
         each). "joint" lets the other weights move along: fewer functions reach the same
         AUC, in less time.
+    retrain : {"quarters", "doublings", "always"}, default="quarters"
+        When all weights are trained: four times per doubling of the number of functions,
+        once per doubling, or after every function, which takes long.
     early_stopping : bool, default=True
         Hold out rows and stop when their AUC has not risen by 1e-4 while the number of
         functions grew fourfold; the best number is kept, and the weights are then
@@ -172,6 +177,7 @@ class SparseKernelAUC(KernelScorer):
         "n_basis": [COUNT],
         "n_candidates": [COUNT],
         "select": [StrOptions({"joint", "newton", "exact"})],
+        "retrain": [StrOptions({"quarters", "doublings", "always"})],
         "early_stopping": ["boolean"],
         "validation_fraction": [SHARE],
         "refine": [StrOptions({"centres"}), None],
@@ -193,6 +199,7 @@ class SparseKernelAUC(KernelScorer):
         alpha: str | float = "auto",
         n_candidates: int = 100,
         select: str = "joint",
+        retrain: str = "quarters",
         early_stopping: bool = True,
         validation_fraction: float = 0.1,
         refine: str | None = None,
@@ -210,6 +217,7 @@ class SparseKernelAUC(KernelScorer):
         self.alpha = alpha
         self.n_candidates = n_candidates
         self.select = select
+        self.retrain = retrain
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.refine = refine
@@ -312,6 +320,7 @@ class SparseKernelAUC(KernelScorer):
             n_basis=n_basis,
             n_candidates=self.n_candidates,
             select=self.select,
+            retrain=self.retrain,
             tol=self.tol,
             rng=rng,
             n_threads=effective_n_jobs(self.n_jobs),
@@ -371,7 +380,7 @@ class _Watch:
         self._expansion = expansion
         self._held_out = held_out if held_out.any() else None
         self._verbose = verbose
-        self._to_beat, self._n_waited = -np.inf, 0
+        self._to_beat, self._risen_at = -np.inf, np.inf
 
     def see(self, stage: Stage) -> bool:
         """Take note of a stage; say whether to stop."""
@@ -388,9 +397,9 @@ class _Watch:
             if not self.scores or auc >= max(self.scores):
                 self.best = self._expansion.coef.copy()
             self.scores.append(auc)
-            self._n_waited += 1
             if auc >= self._to_beat + LEAST_GAIN:
-                self._to_beat, self._n_waited = auc, 0
+                self._to_beat = auc
+                self._risen_at = max(stage.n_basis, FIRST_FUNCTIONS)
         if self._verbose:
             report(line)
-        return self._n_waited >= PATIENCE
+        return stage.n_basis >= PATIENCE * self._risen_at

@@ -35,6 +35,8 @@ SMALL_PROBLEM, SMALL_ROWS = 10**8, 2000
 MAX_STEPS = 6
 # Up to this many values are kept in float64.
 PRECISE_VALUES = 2**20
+# Least scale of a column, relative to that of the widest.
+LEAST_SCALE = 1e-6
 
 
 class Preconditioner:
@@ -101,6 +103,10 @@ class Preconditioner:
         if self.hessian is None:
             return
         d = self.hessian.shape[0]
+        if not np.isfinite(self.hessian).all():
+            # Values out of float32's range; LAPACK would not notice.
+            self.hessian = None
+            return
         # The estimate may be singular in directions the sample does not span.
         shift = alpha + 1e-7 * float(np.trace(self.hessian)) / d
         for _ in range(20):
@@ -168,6 +174,8 @@ def _unit_columns(design: Design, index: IntArray) -> tuple[NDArray[Any], FloatA
         if low == 0:
             middle = part.mean(axis=0)
             scale = np.abs(part[:256] - middle).max(axis=0).astype(np.float64)
+            # A column may be next to constant in these rows and large in others.
+            scale = np.maximum(scale, LEAST_SCALE * scale.max())
             scale[scale == 0.0] = 1.0
         columns[:, low : low + size] = ((part - middle) / scale).T
     return columns, scale

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Growing a sum of kernel functions from a few candidates at a time (kakkar2017)."""
 
+import itertools
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack
@@ -39,15 +40,31 @@ class Stage(NamedTuple):
 OnStage = Callable[[Stage], bool]
 
 
-def schedule() -> Iterator[int]:
-    """Yield the sizes at which all weights are trained: ``ceil(2 ** (j / 4))``, rising.
+# Sizes per doubling at which all weights are trained.
+PER_DOUBLING = {"quarters": 4, "doublings": 1}
 
-    Four per doubling, so that all of them together cost a small multiple of the last.
+
+def schedule(retrain: str = "quarters") -> Iterator[int]:
+    """Yield the sizes at which all weights are trained, rising.
+
+    Parameters
+    ----------
+    retrain : {"quarters", "doublings", "always"}, default="quarters"
+        "quarters": ``ceil(2 ** (j / 4))``, four per doubling, so that all of them
+        together cost a small multiple of the last; "doublings": powers of two;
+        "always": every size.
+
+    Yields
+    ------
+    size : int
+        Number of functions.
     """
+    if retrain == "always":
+        yield from itertools.count(1)
     last, j = 0, 0
     while True:
         # Not a product of roots, which ends just below the powers of two.
-        size = int(np.ceil(2.0 ** (j / 4)))
+        size = int(np.ceil(2.0 ** (j / PER_DOUBLING[retrain])))
         if size > last:
             yield size
         last, j = size, j + 1
@@ -59,6 +76,7 @@ def greedy_basis(
     n_basis: int,
     n_candidates: int = 100,
     select: str = "joint",
+    retrain: str = "quarters",
     tol: float = 1e-3,
     rng: np.random.RandomState,
     n_threads: int = 1,
@@ -82,6 +100,8 @@ def greedy_basis(
         trial. Both add one function at a time, with its best weight. "joint": the gain
         of a Newton step in all weights; between two stages the candidates of up to
         2,000 draws compete for all places at once, and all weights are trained then.
+    retrain : {"quarters", "doublings", "always"}, default="quarters"
+        When all weights are trained: see `schedule`.
     tol : float, default=1e-3
         Relative accuracy to which all weights are trained, at the sizes of
         ``schedule`` and at the last.
@@ -106,7 +126,7 @@ def greedy_basis(
             if n_threads > 1
             else None
         )
-        for size in schedule():
+        for size in schedule(retrain):
             grown = _grow(
                 expansion,
                 min(size, n_basis),
