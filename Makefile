@@ -7,7 +7,7 @@ PIP_INSTALL := $(RUN) -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test lint browser bench clean
 
 help:
 	@echo "make demo    AUC of RankSVMCV and of logistic regression on real data"
@@ -21,8 +21,17 @@ help:
 demo: .venv/installed
 	@$(RUN) examples/demo.py
 
-test: lint
+test: lint browser
 	$(RUN) -m pytest -q -n auto --maxprocesses 8
+
+# Tests open the report of the benchmarks in a real browser. Debian's is installed where
+# that needs no password; elsewhere these few tests are skipped if there is none.
+browser:
+	@command -v chromium chromium-browser google-chrome >/dev/null || { \
+	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	  echo "Installing Chromium for the tests of the report page ..." && \
+	  apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } || \
+	  echo "There is no Chromium: tests that open the report page are skipped."
 
 lint: .venv/installed-dev
 	$(RUN) -m ruff check --quiet .

@@ -9,11 +9,10 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 from sklearn.linear_model import SGDClassifier
-from sklearn.utils import gen_batches
 
 from aucmax import OPAUC, OnlineUnivariate
+from aucmax.datasets import drifting_stream
 from aucmax.metrics import StreamRecord, evaluate_stream
 from aucmax.plots import StreamDisplay
 
@@ -47,15 +46,11 @@ def main() -> None:
         save_figure(records, file)
 
 
-def draw_stream(seed: int = 0) -> Iterator[tuple[Any, Any]]:
-    """Yield batches of rows with 20 % positives; the weights flip half way."""
-    rng = np.random.default_rng(seed)
-    weights = rng.normal(size=N_FEATURES)
-    for rows in gen_batches(N_ROWS, BATCH_ROWS):
-        X = rng.normal(size=(rows.stop - rows.start, N_FEATURES))
-        sign = 1.0 if rows.start < N_ROWS // 2 else -1.0
-        noisy = sign * X @ weights + 2.0 * rng.normal(size=len(X))
-        yield X, (noisy > 0.84 * np.hypot(2.0, np.linalg.norm(weights))).astype(int)
+def draw_stream() -> Iterator[tuple[Any, Any]]:
+    """Return batches of rows with 20 % positives; the classes swap half way."""
+    return drifting_stream(
+        N_ROWS // BATCH_ROWS, BATCH_ROWS, N_FEATURES, 0.2, random_state=0
+    )
 
 
 def score(model: Any, X: Any) -> Any:

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from aucmax import NBAUC, SparseKernelAUC
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "accuracy"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from _data import data_folder
 from _sets import load
 

@@ -15,7 +15,7 @@ import numpy as np
 from _data import data_folder
 from _timing import print_table
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "accuracy"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from _sets import load
 
 BUDGETS = ("4GB", "1GB")

@@ -28,15 +28,16 @@ from threadpoolctl import threadpool_limits
 
 from aucmax.neighbors.auto import make_index
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "accuracy"))
-from _online import read, scaled
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from _sets import problem
+from sklearn.preprocessing import MinMaxScaler
 
 BATCH = 500
 STREAM_BAR, BRUTE_BAR, INSERT_BAR, THREADS_BAR = 1.0, 1.2, 20.0, 1.6
 
 
 def load(name):
-    X = scaled(read(name)[0])
+    X = MinMaxScaler((-1, 1)).fit_transform(problem(name).X)
     return X[np.random.default_rng(0).permutation(len(X))]
 
 

@@ -16,7 +16,7 @@ from _data import data_folder
 from _timing import print_table
 from threadpoolctl import threadpool_limits
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "accuracy"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from _sets import load
 
 from aucmax.design import LocalDesign

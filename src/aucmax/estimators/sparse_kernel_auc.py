@@ -86,8 +86,8 @@ class SparseKernelAUC(KernelScorer):
         each). "joint" lets the other weights move along: fewer functions reach the same
         AUC, in less time.
     retrain : {"quarters", "doublings", "always"}, default="quarters"
-        When all weights are trained: four times per doubling of the number of functions,
-        once per doubling, or after every function, which takes long.
+        When all weights are trained: four times per doubling of the number of
+        functions, once per doubling, or after every function, which takes long.
     early_stopping : bool, default=True
         Hold out rows and stop when their AUC has not risen by 1e-4 while the number of
         functions grew fourfold; the best number is kept, and the weights are then

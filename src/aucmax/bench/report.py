@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All results in one HTML file that needs nothing else."""
+
+import os
+import re
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from aucmax._utils.optional import import_optional
+from aucmax.bench.cells import Cell, Comparison, Counts, count_cells
+from aucmax.bench.compare import compare
+from aucmax.bench.fingerprint import code_version
+from aucmax.bench.protocol import KEYS, Figure, Paper, load_paper
+from aucmax.bench.report_plots import draw_boxes, draw_lines, draw_ranks
+from aucmax.bench.rows import Row
+from aucmax.bench.significance import Outcome, Record, count_outcomes, rank_methods
+from aucmax.bench.study import collect_lines
+from aucmax.bench.wording import (
+    METRICS,
+    command_for,
+    describe_code,
+    other_name,
+    show_difference,
+    show_ours,
+    show_printed,
+    show_range,
+    show_runs,
+    show_value,
+)
+
+FILES = resources.files("aucmax.bench")
+# Where the shades of a cell change, as differences of the AUC.
+SHADES = (0.0005, 0.005, 0.015, 0.04)
+MARKS = {
+    "above": "\N{BLACK UP-POINTING TRIANGLE}",
+    "below": "\N{BLACK DOWN-POINTING TRIANGLE}",
+    "copied": "c",
+}
+# As in the papers: the reference is better, or worse.
+TEST_MARKS = {"win": "\N{BLACK CIRCLE}", "loss": "\N{WHITE CIRCLE}"}
+
+
+def write_report(
+    store_rows: Mapping[str, Sequence[Row]],
+    path: str | os.PathLike[str],
+    *,
+    fast: bool = False,
+    code: str = "",
+    papers: Sequence[Paper] | None = None,
+) -> Path:
+    """Write the report: tables, tests, plots, and the commands that make them.
+
+    The file holds its style, its script and its plots, and asks for nothing else. For
+    the same results it is the same, byte by byte.
+
+    Parameters
+    ----------
+    store_rows : dict of str to sequence of Row
+        Results by the key of their paper. Papers without are in the report as well.
+    path : path-like
+        The file; it is written whole or not at all.
+    fast : bool, default=False
+        Whether to show the results of the reduced protocol.
+    code : str, default=""
+        The version of the source of today; empty is that of this installation.
+    papers : sequence of Paper, default=None
+        Which papers; None is all five.
+
+    Returns
+    -------
+    path : Path
+        The file.
+
+    Notes
+    -----
+    Whether a method wins is decided by paired t-tests over runs. These are optimistic,
+    because folds share training rows: see
+    :func:`aucmax.bench.significance.paired_test`.
+
+    Examples
+    --------
+    Of all results in a folder::
+
+        rows = {key: Store("results", key).rows() for key in KEYS}
+        write_report(rows, "report.html")
+    """
+    if papers is None:
+        papers = [load_paper(key, fast=fast) for key in KEYS]
+    if unknown := [key for key in store_rows if key not in {p.key for p in papers}]:
+        raise ValueError(
+            f"There are results of {unknown[0]!r}, which is no paper of this report. "
+            f"Pass results of: {', '.join(p.key for p in papers)}."
+        )
+    text = _render(papers, store_rows, fast=fast, code=code or code_version())
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        draft.write_text(text, encoding="utf-8", newline="\n")
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+    return path
+
+
+def _render(
+    papers: Sequence[Paper],
+    store_rows: Mapping[str, Sequence[Row]],
+    *,
+    fast: bool,
+    code: str,
+) -> str:
+    jinja2 = import_optional("jinja2", "bench")
+    environment = jinja2.Environment(
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    sections = [_paper(paper, store_rows, code) for paper in papers]
+    every = [cell for section in sections for cell in section.pop("cells")]
+    text: str = environment.from_string(_read("report.html.j2")).render(
+        css=_read("report.css"),
+        js=_read("report.js"),
+        fast=fast,
+        papers=sections,
+        tiles=_tiles(every),
+        shades=SHADES,
+    )
+    return text
+
+
+def _slug(*words: str) -> str:
+    """Return an identifier without blanks."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", "-".join(words))
+
+
+def _read(name: str) -> str:
+    return (FILES / name).read_text(encoding="utf-8")
+
+
+def _paper(
+    paper: Paper, store_rows: Mapping[str, Sequence[Row]], code: str
+) -> dict[str, Any]:
+    rows = store_rows.get(paper.key, ())
+    comparisons = [
+        compare(paper, rows, name, store_rows, code) for name in paper.tables
+    ]
+    cells = [cell for each in comparisons for cell in each.cells.values()]
+    figures = [_figure(paper, figure, rows, code) for figure in paper.figures.values()]
+    texts = {text for each in comparisons for text in each.versions}
+    texts |= {text for figure in figures for text in figure.pop("versions")}
+    return {
+        "paper": paper,
+        "link": paper.link if paper.link.startswith(("https://", "http://")) else "",
+        "command": command_for(paper),
+        "counts": count_cells(cells),
+        "proposed": count_cells(cell for cell in cells if cell.is_proposed),
+        "n_not_run": _count(cells, "not run"),
+        "n_cells": sum(cell.metric == "auc" for cell in cells),
+        "tiles": _tiles(cells),
+        "tables": [_table(each) for each in comparisons],
+        "figures": figures,
+        "versions": sorted(texts),
+        "cells": cells,
+    }
+
+
+def _tiles(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+    """Return the figures that sum up a paper."""
+    counts = count_cells(cells)
+    proposed = count_cells(cell for cell in cells if cell.is_proposed)
+    return [
+        {"title": "Not below the paper", **_share(counts)},
+        {"title": "Of proposed methods", **_share(proposed)},
+        _tile("Above the paper", cells, "above"),
+        _tile("Below the paper", cells, "below"),
+        _tile("Not comparable", cells, "not comparable", "copied"),
+        _tile("Not run", cells, "not run"),
+    ]
+
+
+def _share(counts: Counts) -> dict[str, Any]:
+    n, within = counts.n_comparable, counts.n_within
+    return {
+        "value": f"{within} of {n}" if n else "0",
+        "share": round(100 * within / n, 1) if n else None,
+    }
+
+
+def _tile(title: str, cells: Sequence[Cell], *verdicts: str) -> dict[str, Any]:
+    return {"title": title, "value": str(_count(cells, *verdicts)), "share": None}
+
+
+def _count(cells: Sequence[Cell], *verdicts: str) -> int:
+    """Return how many cells of AUC have one of the verdicts."""
+    return sum(cell.metric == "auc" and cell.verdict in verdicts for cell in cells)
+
+
+def _table(comparison: Comparison) -> dict[str, Any]:
+    paper, table = comparison.paper, comparison.table
+    view: dict[str, Any] = {
+        "id": _slug(paper.key, "table", table.name),
+        "table": table,
+        "command": command_for(paper, table=table.name),
+        "has_results": comparison.has_results,
+    }
+    if not comparison.has_results:
+        return view
+    records, ranks = count_outcomes(comparison), rank_methods(comparison)
+    cells = comparison.cells.values()
+    return view | {
+        "counts": comparison.counts,
+        "proposed": comparison.proposed_counts,
+        "grids": [_grid(comparison, metric, records) for metric in table.metrics],
+        "records": records,
+        "lines": [_line(comparison, cell, records) for cell in cells],
+        "other_name": other_name(comparison),
+        "has_metrics": len(table.metrics) > 1,
+        "has_ranges": any(cell.is_partitioned and cell.main for cell in cells),
+        "has_other": any(cell.other for cell in cells),
+        "notes": comparison.notes,
+        "left_out": comparison.left_out,
+        "code": describe_code(comparison),
+        "is_mixed": bool(comparison.n_stale) or len(comparison.codes) > 1,
+        "boxes": draw_boxes(comparison),
+        "ranks": ranks,
+        "rank_plot": draw_ranks(comparison, ranks) if ranks else None,
+    }
+
+
+def _grid(
+    comparison: Comparison, metric: str, records: Mapping[str, Record]
+) -> dict[str, Any]:
+    """Return sets against methods, as the paper has it."""
+    table = comparison.table
+    return {
+        "metric": METRICS.get(metric, metric),
+        "methods": [(m, comparison.method_notes[m]) for m in table.methods],
+        "rows": [
+            {
+                "set": name,
+                "notes": comparison.set_notes[name],
+                "cells": [
+                    _line(comparison, comparison.cells[name, m, metric], records)
+                    for m in table.methods
+                ],
+            }
+            for name in table.sets
+        ],
+        "totals": [
+            str(records[m]) if m in records else "" for m in table.methods
+        ] if metric == "auc" and records else [],
+    }  # fmt: skip
+
+
+def _line(
+    comparison: Comparison, cell: Cell, records: Mapping[str, Record]
+) -> dict[str, Any]:
+    """Return all that is shown of a cell."""
+    table = comparison.table
+    shared = (*comparison.set_notes[cell.set], *comparison.method_notes[cell.method])
+    test = _outcome(cell, records)
+    ours = cell.main.value if cell.main else None
+    return {
+        "cell": cell,
+        "metric": METRICS.get(cell.metric, cell.metric),
+        "value": ours,
+        "short": show_value(ours, cell.metric, table),
+        "short_printed": show_value(cell.printed.value, cell.metric, table)
+        if cell.printed
+        else "",
+        "ours": show_ours(cell.main, cell.metric, table),
+        "printed": show_printed(cell, table),
+        "difference": show_difference(cell, table),
+        "range": show_range(cell, table),
+        "other": show_ours(cell.other, cell.metric, table),
+        "runs": show_runs(cell),
+        "n_runs": len(cell.main.runs) if cell.main else 0,
+        "shade": shade(cell),
+        "mark": MARKS.get(cell.verdict, ""),
+        "test": test,
+        "test_mark": TEST_MARKS.get(test.word, "") if test else "",
+        "set_notes": comparison.set_notes[cell.set],
+        "method_notes": comparison.method_notes[cell.method],
+        "notes": [key for key in cell.notes if key not in shared],
+    }
+
+
+def _outcome(cell: Cell, records: Mapping[str, Record]) -> Outcome | None:
+    if cell.metric != "auc" or cell.method not in records:
+        return None
+    return records[cell.method].outcomes[cell.set]
+
+
+def shade(cell: Cell) -> str:
+    """Return the class of a cell's colour: how far from the paper, and which side."""
+    if cell.main is None:
+        return "none"
+    difference = cell.difference
+    if not cell.is_comparable or difference is None:
+        return "grey"
+    step = bisect_right(SHADES, abs(difference))
+    if step == 0:
+        return "even"
+    return f"{'up' if difference > 0 else 'down'}-{step}"
+
+
+def _figure(
+    paper: Paper, figure: Figure, rows: Sequence[Row], code: str
+) -> dict[str, Any]:
+    lines = collect_lines(paper, rows, figure.name, code)
+    every = [line for its in lines.values() for line in its.values()]
+    codes = sorted({line.code for line in every})
+    return {
+        "id": _slug(paper.key, "figure", figure.name),
+        "figure": figure,
+        "command": command_for(paper, figure=figure.name),
+        "plots": draw_lines(paper, figure, lines),
+        "n_runs": sorted({line.n_runs for line in every}),
+        "codes": codes,
+        "is_mixed": len(codes) > 1 or not all(line.is_current for line in every),
+        "absent": [name for name in figure.sets if name not in lines],
+        "versions": {text for line in every for text in line.versions},
+    }

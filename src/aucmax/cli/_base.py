@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What all commands share: how errors are told, options, and what is written where."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import click
+
+INTERRUPTED = 130
+# What the library raises on purpose, with a message for the user.
+EXPECTED = (ValueError, OSError, ImportError, RuntimeError)
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+class Commands(click.Group):
+    """A group that tells errors in one sentence, unless ``--debug`` is given."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that was chosen."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            tell("\nStopped. Resume with the same command; what is done is kept.")
+            ctx.exit(INTERRUPTED)
+        except (click.ClickException, click.Abort, click.exceptions.Exit):
+            raise
+        except BrokenPipeError:
+            raise  # The reader, such as head, has enough: click ends without a word.
+        except Exception as error:
+            if ctx.params["debug"]:
+                raise
+            raise click.ClickException(_sentence(error)) from error
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, EXPECTED) and str(error):
+        return str(error)
+    return (
+        f"{type(error).__name__}: {error}. This should not happen; aucmax --debug ... "
+        "shows where it did."
+    )
+
+
+@contextmanager
+def usage_errors() -> Iterator[None]:
+    """Turn a ValueError about a name into an error of usage, with its exit code."""
+    try:
+        yield
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def fail(message: str) -> NoReturn:
+    """End the command with an error."""
+    raise click.ClickException(message)
+
+
+def tell(message: str) -> None:
+    """Say something that is not the result."""
+    click.echo(message, err=True)
+
+
+def show_json(value: Any) -> None:
+    """Print a result for programs."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def show_columns(rows: Sequence[Sequence[str]]) -> None:
+    """Print rows with aligned columns, the last one as it is."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        line = "  ".join(f"{v:<{w}}" for v, w in zip(row, widths, strict=True))
+        click.echo(line.rstrip())
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file: all of it, or nothing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def is_watched() -> bool:
+    """Say whether somebody sees a bar on standard error."""
+    return sys.stderr.isatty()
+
+
+def examples(*commands: str) -> str:
+    """Return the text below a command's help, which click must not fill."""
+    return "\b\nExamples:\n" + "\n".join(f"  {command}" for command in commands)
+
+
+def split_names(texts: Sequence[str], known: Collection[str]) -> list[str] | None:
+    """Return the names in "a,b"; None if there is no text.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        What the user gave, name by name or with commas in between.
+    known : collection of str
+        Names that may have a comma themselves.
+
+    Returns
+    -------
+    names : list of str or None
+        Known names as far as possible; what is left, piece by piece.
+
+    Examples
+    --------
+    >>> from aucmax.cli._base import split_names
+    >>> split_names(["skin, all rows,usps"], {"skin", "skin, all rows", "usps"})
+    ['skin, all rows', 'usps']
+    """
+    names = []
+    for text in texts:
+        pieces = [piece.strip() for piece in text.split(",") if piece.strip()]
+        while pieces:
+            sizes = range(len(pieces), 0, -1)
+            size = next((n for n in sizes if ", ".join(pieces[:n]) in known), 1)
+            names.append(", ".join(pieces[:size]))
+            pieces = pieces[size:]
+    if texts and not names:
+        raise click.UsageError(f"Give at least one name of: {', '.join(known)}.")
+    return names or None
+
+
+def results_option(command: _Function) -> _Function:
+    """Add ``--results``."""
+    return click.option(
+        "--results",
+        metavar="DIR",
+        type=click.Path(file_okay=False, path_type=Path),
+        default="aucmax-results",
+        envvar="AUCMAX_RESULTS",
+        show_default=True,
+        show_envvar=True,
+        help="Folder of the results.",
+    )(command)
+
+
+def fast_option(command: _Function) -> _Function:
+    """Add ``--fast``."""
+    return click.option(
+        "--fast",
+        is_flag=True,
+        help="The reduced protocol: fewer repeats, fewer rows, no large sets.",
+    )(command)
+
+
+def json_option(command: _Function) -> _Function:
+    """Add ``--json``."""
+    return click.option(
+        "--json", "as_json", is_flag=True, help="Print JSON, for programs."
+    )(command)
+
+
+def shown_options(command: _Function) -> _Function:
+    """Add ``--table`` and ``--figure``."""
+    for name in ("figure", "table"):
+        command = click.option(
+            f"--{name}",
+            f"{name}s",
+            metavar="N",
+            multiple=True,
+            help=f"Only this {name} of the paper; may be given several times.",
+        )(command)
+    return command

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import numpy as np
+import pytest
+from fake_papers import CODE, VERSIONS, fake_paper, make_points
+
+from aucmax.bench.study import collect_lines
+
+PAPER = fake_paper()
+
+
+def test_means_over_runs():
+    rows = make_points(PAPER, "1", "small", "Best", {10: 0.8, 1: 0.6})
+    rows += make_points(PAPER, "1", "small", "Best", {1: 0.7, 10: 0.9}, run=1)
+    lines = collect_lines(PAPER, rows, "1")
+    assert list(lines) == ["small"]
+    line = lines["small"]["Best"]
+    assert line.x.tolist() == [1, 10]
+    assert line.mean == pytest.approx([0.65, 0.85])
+    assert line.std == pytest.approx([0.05, 0.05])
+    assert (line.n_runs, line.code, line.versions) == (2, CODE, (VERSIONS,))
+    assert line.is_current
+
+
+def test_axis_of_seconds():
+    rows = make_points(PAPER, "2", "small", "Best", {10: 0.8, 20: 0.9})
+    line = collect_lines(PAPER, rows, "2")["small"]["Best"]
+    assert line.x.tolist() == [1.0, 2.0]
+    assert line.varied.tolist() == [10, 20]
+
+
+def test_order_is_that_of_the_file():
+    rows = make_points(PAPER, "1", "odd", "Plain | B", {1: 0.5})
+    rows += make_points(PAPER, "1", "odd", "Best", {1: 0.5})
+    rows += make_points(PAPER, "1", "small", "Best", {1: 0.5})
+    lines = collect_lines(PAPER, rows, "1")
+    assert list(lines) == ["small", "odd"]
+    assert list(lines["odd"]) == ["Best", "Plain | B"]
+
+
+def test_what_does_not_belong():
+    rows = make_points(PAPER, "1", "small", "Best", {1: 0.5})
+    assert collect_lines(PAPER, rows, "2") == {}
+    assert collect_lines(fake_paper(fast=True), rows, "1") == {}
+
+
+def test_first_rows_of_one_class_have_no_point():
+    rows = make_points(PAPER, "1", "small", "Best", {1: np.nan, 10: 0.8})
+    rows += make_points(PAPER, "1", "small", "Best", {1: 0.9, 10: 0.8}, run=1)
+    assert collect_lines(PAPER, rows, "1")["small"]["Best"].x.tolist() == [10]
+
+
+def test_failed_runs_are_left_out():
+    rows = make_points(PAPER, "1", "small", "Best", {1: 0.9})
+    rows += make_points(PAPER, "1", "small", "Best", {1: np.nan}, run=1, error="no")
+    line = collect_lines(PAPER, rows, "1")["small"]["Best"]
+    assert (line.mean.tolist(), line.n_runs) == ([0.9], 1)
+    assert collect_lines(PAPER, rows[1:], "1") == {}
+
+
+def test_one_version():
+    rows = make_points(PAPER, "1", "small", "Best", {1: 0.9})
+    rows += make_points(PAPER, "1", "small", "Best", {1: 0.1, 10: 0.1}, code="old")
+    line = collect_lines(PAPER, rows, "1", CODE)["small"]["Best"]
+    assert line.mean.tolist() == [0.9]
+    line = collect_lines(PAPER, rows[1:], "1", CODE)["small"]["Best"]
+    assert (line.code, line.is_current) == ("old", False)
+
+
+def test_unknown_figure():
+    with pytest.raises(ValueError, match=r"no figure '7'\. Choose of: 1, 2"):
+        collect_lines(PAPER, [], "7")

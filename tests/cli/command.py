@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command in a process of its own, without data but what ships with aucmax."""
+
+import os
+import subprocess
+import sys
+
+# Nothing listens there, so that a download fails at once.
+NOWHERE = "http://127.0.0.1:9"
+VARIABLES = ("AUCMAX_DATA", "AUCMAX_CACHE", "AUCMAX_RESULTS", "NO_PROXY", "no_proxy")
+
+
+def environment(folder, **more):
+    kept = {k: v for k, v in os.environ.items() if k not in VARIABLES}
+    return kept | {
+        "AUCMAX_CACHE": str(folder / "cache"),
+        "HTTP_PROXY": NOWHERE,
+        "HTTPS_PROXY": NOWHERE,
+        "http_proxy": NOWHERE,
+        "https_proxy": NOWHERE,
+        **more,
+    }
+
+
+def start(*args, folder, **more):
+    return subprocess.Popen(
+        [sys.executable, "-m", "aucmax.cli", *args],
+        cwd=folder,
+        env=environment(folder, **more),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        start_new_session=True,
+    )
+
+
+def call(*args, folder, code=0, **more):
+    """Return what the command wrote to standard output and to standard error."""
+    process = start(*args, folder=folder, **more)
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == code, err
+    assert "Traceback" not in err
+    return out, err

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What holds for all commands: help, versions, errors, and what is printed where."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import aucmax
+from aucmax.cli import main
+from aucmax.cli._base import split_names, write_text
+
+HEAVY = {"numpy", "scipy", "sklearn", "numba", "joblib", "pandas", "pyarrow"}
+
+
+def every_command(command, *names):
+    yield names, command
+    for name, child in getattr(command, "commands", {}).items():
+        yield from every_command(child, *names, name)
+
+
+COMMANDS = dict(every_command(main))
+
+
+def invoke(*args):
+    return CliRunner().invoke(main, args, prog_name="aucmax")
+
+
+def test_script_is_installed():
+    script = Path(sysconfig.get_path("scripts"), "aucmax")
+    done = subprocess.run(
+        [script, "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"aucmax {aucmax.__version__}\n"
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys, contextlib\n"
+        "from aucmax.cli import main\n"
+        "with contextlib.suppress(SystemExit): main(sys.argv[1:])\n"
+        "print(*sys.modules)"
+    )
+    for args in (["--help"], ["bench", "run", "--help"], ["datasets", "info", "-h"]):
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", code, *args],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert "Examples:" in done.stdout
+        assert HEAVY.isdisjoint(done.stdout.split())
+
+
+@pytest.mark.parametrize("names", COMMANDS, ids=" ".join)
+def test_every_command_has_help_with_examples_that_exist(names):
+    result = invoke(*names, "--help")
+    assert result.exit_code == 0
+    assert "Usage: aucmax" in result.output
+    lines = result.output.partition("Examples:\n")[2].splitlines()
+    assert lines
+    for line in lines:
+        words = [w for w in line.split() if w != "--debug"]
+        assert words[0] == "aucmax"
+        assert words[1 : 1 + len(names)] == list(names)
+        command = next(c for n, c in COMMANDS.items() if [*n] == words[1:3])
+        known = {word for param in command.params for word in param.opts}
+        given = {word for word in words if word.startswith("-")}
+        assert given <= known | {"--json"}
+
+
+@pytest.mark.parametrize("names", COMMANDS, ids=" ".join)
+def test_short_help_fits_on_a_line(names):
+    short = COMMANDS[names].get_short_help_str(60)
+    assert short
+    assert not short.endswith("...")
+
+
+@pytest.mark.parametrize("names", COMMANDS, ids=" ".join)
+def test_every_option_says_what_it_does(names):
+    for option in COMMANDS[names].params:
+        if isinstance(option, click.Option):
+            assert option.help.endswith(".")
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["nothing"],
+        ["bench", "nothing"],
+        ["bench", "run"],
+        ["bench", "run", "gao2013", "--jobs", "0"],
+        ["bench", "run", "gao2013", "--nothing"],
+        ["datasets", "info"],
+    ],
+)
+def test_wrong_usage_ends_with_two_and_a_hint(args):
+    result = invoke(*args)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "Usage: aucmax" in result.stderr
+    assert "Error: " in result.stderr
+
+
+@pytest.fixture
+def fail(monkeypatch):
+    """Return a function that runs a command which raises an error."""
+
+    def fail(error, *options):
+        @click.command()
+        def command():
+            raise error
+
+        monkeypatch.setitem(main.commands, "fail", command)
+        return invoke(*options, "fail")
+
+    return fail
+
+
+def test_error_is_one_sentence(fail):
+    result = fail(ValueError("This is wrong. Do that."))
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == "Error: This is wrong. Do that.\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [(MemoryError(), "MemoryError"), (KeyError("name"), "KeyError: 'name'")],
+)
+def test_error_that_nobody_foresaw_has_its_name_and_a_way_to_see_more(
+    fail, error, words
+):
+    result = fail(error)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert words in result.stderr
+    assert "--debug" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_debug_lets_the_error_through(fail):
+    result = fail(ValueError("This is wrong."), "--debug")
+    assert result.exit_code == 1
+    assert isinstance(result.exception, ValueError)
+
+
+def test_interrupt(fail):
+    result = fail(KeyboardInterrupt())
+    assert (result.exit_code, result.stdout) == (130, "")
+    assert "Resume with the same command" in result.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pipe that ends early")
+def test_reader_that_ends_early_is_no_error():
+    command = f"{sys.executable} -m aucmax.cli --help | true"
+    done = subprocess.run(
+        ["sh", "-c", command], capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+
+
+KNOWN = ("skin", "skin, all rows", "usps", "a")
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        ([], None),
+        (["a,usps"], ["a", "usps"]),
+        ([" a , usps,"], ["a", "usps"]),
+        (["a", "usps"], ["a", "usps"]),
+        (["skin"], ["skin"]),
+        (["skin, all rows"], ["skin, all rows"]),
+        (["a,skin,all rows,skin"], ["a", "skin, all rows", "skin"]),
+        (["x,a"], ["x", "a"]),
+    ],
+)
+def test_names_with_and_without_commas(texts, expected):
+    assert split_names(texts, KNOWN) == expected
+
+
+def test_no_name_at_all_is_told():
+    with pytest.raises(click.UsageError, match=r"at least one name of: skin, .*usps"):
+        split_names([" ,"], KNOWN)
+
+
+def test_text_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "new" / "a.md"
+    write_text(path, "ä\n")
+    assert path.read_bytes() == "ä\n".encode()
+    monkeypatch.setattr(Path, "replace", lambda *args: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write_text(path, "other")
+    assert path.read_bytes() == "ä\n".encode()
+    assert list(path.parent.iterdir()) == [path]
