@@ -121,10 +121,10 @@ def test_one_code_per_cell():
     old = make_rows(PAPER, "small", "Best", [0.1, 0.2, 0.3], code="old")
     # Without today's version, the one with more runs.
     assert cell_of(new + old).main.code == "old"
-    cell = cell_of(new + old, code=CODE)
+    cell = cell_of(new + old, code_of=lambda method: CODE)
     assert (cell.main.code, len(cell.main.runs)) == (CODE, 2)
     assert cell.main.is_current
-    cell = cell_of(new + old, code="unknown")
+    cell = cell_of(new + old, code_of=lambda method: "unknown")
     assert (cell.main.code, cell.main.is_current) == ("old", False)
 
 
@@ -138,8 +138,8 @@ def test_one_protocol_per_cell():
 def test_stale_cells_are_counted():
     rows = make_rows(PAPER, "small", "Best", [0.9])
     rows += make_rows(PAPER, "odd", "Best", [0.9], code="old")
-    comparison = compare(PAPER, rows, "1", code=CODE)
-    assert comparison.codes == (CODE, "old")
+    comparison = compare(PAPER, rows, "1", code_of=lambda method: CODE)
+    assert comparison.codes == {"Best": (CODE, "old")}
     # Of the set with old code, AUC and seconds.
     assert comparison.n_stale == 2
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import ast
 import re
+import shutil
 from dataclasses import replace
 from importlib import metadata
 
@@ -7,7 +9,8 @@ import pytest
 from bench.small_paper import load_small
 
 from aucmax.bench import fingerprint
-from aucmax.bench.fingerprint import _meaning, code_version, protocol_version, versions
+from aucmax.bench.fingerprint import code_version, protocol_version, versions
+from aucmax.bench.protocol import Method
 
 SOURCE = '''"""A module."""
 
@@ -24,6 +27,10 @@ class A:
 '''
 
 
+def meaning(source):
+    return ast.dump(fingerprint._stripped(source))
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -37,7 +44,7 @@ class A:
 )
 def test_words_and_layout_mean_nothing(old, new):
     assert old in SOURCE
-    assert _meaning(SOURCE.replace(old, new)) == _meaning(SOURCE)
+    assert meaning(SOURCE.replace(old, new)) == meaning(SOURCE)
 
 
 @pytest.mark.parametrize(
@@ -53,51 +60,74 @@ def test_words_and_layout_mean_nothing(old, new):
 )
 def test_statements_do(old, new):
     assert old in SOURCE
-    assert _meaning(SOURCE.replace(old, new)) != _meaning(SOURCE)
+    assert meaning(SOURCE.replace(old, new)) != meaning(SOURCE)
+
+
+CACHES = (fingerprint._version, fingerprint._imports, fingerprint._statements)
+PAIRS = Method("Linear RankSVM", estimator="RankSVM")
+ONE_PASS = Method("OPAUC", estimator="OPAUC")
 
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """A copy of the tree in which every file is the same small one."""
-    for source in fingerprint.SOURCES:
-        path = tmp_path / source
-        path = path if path.suffix else path / "deep" / "module.py"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(SOURCE)
-    monkeypatch.setattr(fingerprint.resources, "files", lambda name: tmp_path)
-    return tmp_path
+    """A copy of the sources, to change."""
+    source = fingerprint.resources.files("aucmax")
+    ignored = shutil.ignore_patterns("__pycache__", "data", "papers")
+    copy = shutil.copytree(source, tmp_path / "aucmax", ignore=ignored)
+    monkeypatch.setattr(fingerprint.resources, "files", lambda name: copy)
+    yield copy
+    for cache in CACHES:
+        cache.cache_clear()
+
+
+def versions_now():
+    for cache in CACHES:
+        cache.cache_clear()
+    return code_version(PAIRS), code_version(ONE_PASS)
+
+
+def add(path, text):
+    path.write_text(path.read_text() + text)
 
 
 def test_code_version_has_twelve_digits_and_stays():
-    assert re.fullmatch("[0-9a-f]{12}", code_version())
-    assert code_version.__wrapped__() == code_version()
+    assert all(re.fullmatch("[0-9a-f]{12}", version) for version in versions_now())
+    assert versions_now() == versions_now()
 
 
 @pytest.mark.parametrize(
-    "name", ["solvers/deep/module.py", "_kernels/deep/module.py", "bench/tasks.py"]
+    ("name", "changed"),
+    [
+        ("solvers/newton_cg.py", (True, False)),
+        ("solvers/online/opauc.py", (False, True)),
+        ("_utils/validation.py", (True, True)),
+        ("metrics/auc.py", (True, True)),
+        ("bench/tasks.py", (True, True)),
+        ("bench/report.py", (False, False)),
+        ("estimators/knnoam.py", (False, False)),
+        ("plots/curve.py", (False, False)),
+    ],
 )
-def test_code_version_changes_with_a_statement_anywhere(package, name):
-    before = code_version.__wrapped__()
-    (package / name).write_text(SOURCE.replace("# Why.", "# Because."))
-    assert code_version.__wrapped__() == before
-    (package / name).write_text(SOURCE.replace("x + 1", "x + 2"))
-    assert code_version.__wrapped__() != before
+def test_code_version_changes_with_what_a_method_imports(package, name, changed):
+    before = versions_now()
+    add(package / name, "\n# Why.\n")
+    assert versions_now() == before
+    add(package / name, "\nx = 1\n")
+    after = versions_now()
+    assert tuple(a != b for a, b in zip(after, before, strict=True)) == changed
 
 
-def test_code_version_does_not_depend_on_how_results_are_shown(package):
-    before = code_version.__wrapped__()
-    (package / "bench" / "report.py").write_text("x = 1")
-    (package / "solvers" / "notes.txt").write_text("x = 1")
-    assert code_version.__wrapped__() == before
-    (package / "solvers" / "new.py").write_text("x = 1")
-    assert code_version.__wrapped__() != before
+def test_a_new_estimator_changes_nothing(package):
+    before = versions_now()
+    (package / "estimators" / "new.py").write_text("x = 1\n")
+    assert versions_now() == before
 
 
-def test_all_that_computes_is_among_the_sources():
-    package = fingerprint.resources.files("aucmax")
-    folders = {f.name for f in package.iterdir() if (f / "__init__.py").is_file()}
-    not_below = {"bench", "cli", "datasets", "distributed", "io", "plots"}
-    assert folders - not_below <= set(fingerprint.SOURCES)
+def test_a_map_in_front_counts(package):
+    mapped = replace(ONE_PASS, before={"estimator": "Nystroem"})
+    other = replace(ONE_PASS, default_estimator="NBAUC")
+    versions_now()
+    assert len({code_version(m) for m in (ONE_PASS, mapped, other)}) == 3
 
 
 @pytest.fixture
@@ -170,8 +200,10 @@ def test_protocol_version_changes_with_the_figure(records):
         protocol_version(use, method, replace(figure, vary="lambda")),
         protocol_version(use, method, replace(figure, tuned=False)),
         protocol_version(use, method, replace(figure, max_rows=10)),
+        protocol_version(use, method, replace(figure, vary="online")),
+        protocol_version(use, method, replace(figure, vary="online", values=(3,))),
     }
-    assert len(found) == 6
+    assert len(found) == 8
 
 
 def test_versions_name_the_libraries():

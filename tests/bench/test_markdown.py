@@ -18,7 +18,7 @@ ROWS = [
 
 
 def text_of(rows=ROWS, table="1", paper=PAPER, code=CODE):
-    return table_markdown(compare(paper, rows, table, code=code))
+    return table_markdown(compare(paper, rows, table, code_of=lambda method: code))
 
 
 def cells_of(line):
@@ -118,7 +118,7 @@ def test_words_around():
     assert "<sup>1</sup> Which half it was is not known." in text
     assert "and not here: lost." in text
     assert "optimistic" in text
-    assert f"Code {CODE}." in text
+    assert f"Code: Best {CODE}, " in text
     assert VERSIONS in text
     assert text.endswith("\n    aucmax bench run fake --table 1\n")
     assert "reduced" not in text
@@ -148,8 +148,11 @@ def test_percent_and_sizes():
 def test_several_versions_are_told():
     rows = ROWS + make_rows(PAPER, "odd", "Best", [0.8], code="0ld")
     text = text_of(rows)
-    assert f"Code 0ld, {CODE}: cells of several versions" in text
-    assert f"2 cells are of another version of the source or of the protocol than the present one ({CODE})" in text  # fmt: skip  # noqa: E501
+    assert f"Code: Best 0ld and {CODE}, " in text
+    assert (
+        "2 cells are of another version of the source or of the protocol than the "
+        "present one"
+    ) in text
 
 
 def test_diverged_runs_have_a_note():
@@ -176,7 +179,7 @@ def test_table_without_sets():
 
 
 def figure_text(rows, figure="1", paper=PAPER):
-    lines = collect_lines(paper, rows, figure, CODE)
+    lines = collect_lines(paper, rows, figure, lambda method: CODE)
     return figure_markdown(paper, figure, lines)
 
 

@@ -60,9 +60,9 @@ def test_failed_runs_are_left_out():
 def test_one_version():
     rows = make_points(PAPER, "1", "small", "Best", {1: 0.9})
     rows += make_points(PAPER, "1", "small", "Best", {1: 0.1, 10: 0.1}, code="old")
-    line = collect_lines(PAPER, rows, "1", CODE)["small"]["Best"]
+    line = collect_lines(PAPER, rows, "1", lambda method: CODE)["small"]["Best"]
     assert line.mean.tolist() == [0.9]
-    line = collect_lines(PAPER, rows[1:], "1", CODE)["small"]["Best"]
+    line = collect_lines(PAPER, rows[1:], "1", lambda method: CODE)["small"]["Best"]
     assert (line.code, line.is_current) == ("old", False)
 
 

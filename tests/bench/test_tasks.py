@@ -42,7 +42,7 @@ def test_test_run_is_a_fit_on_the_fold_and_its_auc():
     assert (row.set, row.method, row.variant) == ("german", "OPAUC", "published")
     assert (row.partition, row.run, row.inner, row.seed) == (0, 4, -1, 4)
     assert (row.x, row.size, row.error) == (-1.0, -1, "")
-    assert row.code == code_version()
+    assert row.code == code_version(task.method)
     assert row.protocol == protocol_version(task.use, task.method)
     assert json.loads(row.params) == params
     assert row.seconds >= 0

@@ -144,8 +144,6 @@ class Comparison:
         Footnotes by key.
     set_notes, method_notes : dict of str to tuple of str
         Keys of the footnotes of sets and methods.
-    code : str
-        The version of the source of today; empty if it does not matter.
     """
 
     paper: Paper
@@ -154,7 +152,6 @@ class Comparison:
     notes: Mapping[str, str]
     set_notes: Mapping[str, tuple[str, ...]]
     method_notes: Mapping[str, tuple[str, ...]]
-    code: str
 
     @property
     def counts(self) -> Counts:
@@ -167,9 +164,13 @@ class Comparison:
         return count_cells(cell for cell in self.cells.values() if cell.is_proposed)
 
     @property
-    def codes(self) -> tuple[str, ...]:
-        """Return the versions of the source that the figures are of."""
-        return tuple(sorted({ours.code for ours in self._all()}))
+    def codes(self) -> dict[str, tuple[str, ...]]:
+        """Return the versions of the source that the figures of each method are of."""
+        found: dict[str, set[str]] = {}
+        for cell in self.cells.values():
+            for ours in cell.ours.values():
+                found.setdefault(cell.method, set()).add(ours.code)
+        return {method: tuple(sorted(codes)) for method, codes in found.items()}
 
     @property
     def versions(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Our figures beside those that a paper printed, cell by cell."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from aucmax.bench.tasks import merge_limits
 ALLOWANCE = 0.005
 # Printed figures are decimal, ours binary: the last bit must not decide.
 ROUNDING = 1e-9
+CodeOf = Callable[[Method], str]
 UNTUNED = "Ours is our estimator as it comes, not tuned by the paper's grid."
 
 
@@ -24,7 +25,7 @@ def compare(
     rows: Sequence[Row],
     table: str,
     other: Mapping[str, Sequence[Row]] | None = None,
-    code: str = "",
+    code_of: CodeOf | None = None,
 ) -> Comparison:
     """Return a table of a paper with our figures in it.
 
@@ -41,8 +42,9 @@ def compare(
         Its number in the paper.
     other : dict of str to sequence of Row, default=None
         Results of the papers that columns were copied from, by key.
-    code : str, default=""
-        The version of the source of today.
+    code_of : callable, default=None
+        Returns the version of a method's source of today, such as `code_version`;
+        without it, any version will do.
 
     Returns
     -------
@@ -74,14 +76,14 @@ def compare(
             use = paper.sets[name]
             groups = _find(found, paper, use, method)
             for metric in entry.metrics:
-                ours = _pick_variants(groups, use, method, metric, code)
+                ours = _pick_variants(groups, use, method, metric, code_of)
                 extra = notes.add(*(_trouble(each) for each in ours.values()))
                 ours = {v: each for v, each in ours.items() if each.runs}
                 cells[name, method.name, metric] = _cell(
                     paper, entry, use, method, metric, ours,
                     (*set_notes[name], *method_notes[method.name], *extra),
                 )  # fmt: skip
-    return Comparison(paper, entry, cells, notes.texts, set_notes, method_notes, code)
+    return Comparison(paper, entry, cells, notes.texts, set_notes, method_notes)
 
 
 def pick_version(
@@ -143,10 +145,13 @@ def _pick_variants(
     use: SetUse,
     method: Method,
     metric: str,
-    code: str,
+    code_of: CodeOf | None,
 ) -> dict[str, Ours]:
-    # The protocol of a copied column is in another file.
-    protocol = "" if method.copied else current_protocol(use, method)
+    code = protocol = ""
+    # What a copied column was run with is in another file.
+    if not method.copied:
+        code = code_of(method) if code_of else ""
+        protocol = current_protocol(use, method)
     return {
         variant: _summary(*pick_version(rows, code, protocol), metric)
         for variant, rows in groups.items()

@@ -14,24 +14,14 @@ from typing import Any
 import aucmax
 from aucmax.bench.protocol import Figure, Method, SetUse
 
-# What can change an AUC: all below `bench`, and how `bench` prepares and scores a run.
-# Not `datasets`, whose files are checked by their own sums.
+# How a run is prepared and scored. Data files are checked by their own sums.
 SOURCES = (
-    "_utils",
-    "_kernels",
-    "losses",
-    "design",
-    "summaries",
-    "solvers",
-    "features",
-    "neighbors",
-    "metrics",
-    "estimators",
-    "bench/problem.py",
-    "bench/methods.py",
-    "bench/tasks.py",
-    "bench/online_curve.py",
+    "aucmax.bench.problem",
+    "aucmax.bench.methods",
+    "aucmax.bench.tasks",
+    "aucmax.bench.online_curve",
 )
+METRIC = "aucmax.metrics.auc"
 # Words about a set or a method, and what only chooses among results.
 NOT_PROTOCOL = {
     "why",
@@ -58,15 +48,74 @@ NOT_PROTOCOL = {
 DIGITS = 12
 
 
+def code_version(method: Method) -> str:
+    """Return twelve digits that change with any statement that can change a figure.
+
+    These are the statements of all modules that the method's estimators import,
+    directly or not, and of those that prepare and score a run: other estimators may
+    come and go. Python's own version is part of it, by how it reads a source.
+    """
+    names = {method.estimator, method.default_estimator}
+    names.add(str(method.before.get("estimator", "")))
+    return _version(tuple(sorted(names - {""})))
+
+
 @functools.cache
-def code_version() -> str:
-    """Return twelve digits that change with any statement that can change a figure."""
-    package = resources.files("aucmax")
+def _version(names: tuple[str, ...]) -> str:
+    modules = {METRIC, *(aucmax._HOMES[name] for name in names)}
     digest = hashlib.sha256()
-    for source in SOURCES:
-        for path in sorted(_python_files(package / source), key=str):
-            digest.update(_meaning(path.read_text(encoding="utf-8")).encode())
+    for module in sorted(_imported(modules) | set(SOURCES)):
+        digest.update(ast.dump(_statements(module)).encode())
     return digest.hexdigest()[:DIGITS]
+
+
+def _imported(modules: set[str]) -> set[str]:
+    """Return these modules of aucmax and all that they import, and so on."""
+    found: set[str] = set()
+    new = set(modules)
+    while new:
+        found |= new
+        new = {name for module in new for name in _imports(module)} - found
+    return found
+
+
+@functools.cache
+def _imports(module: str) -> frozenset[str]:
+    names = set()
+    for node in ast.walk(_statements(module)):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            # A name may be a module of its own: ``from aucmax._kernels import pairs``.
+            names |= {node.module, *(f"{node.module}.{a.name}" for a in node.names)}
+        elif isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+    # Not the package itself, which names everything and imports nothing.
+    return frozenset(n for n in names if n.startswith("aucmax.") and _path(n))
+
+
+@functools.cache
+def _statements(module: str) -> ast.Module:
+    """Return what a module does, without comments, layout and docstrings."""
+    path = _path(module)
+    return _stripped(path.read_text(encoding="utf-8")) if path else ast.Module([], [])
+
+
+def _stripped(source: str) -> ast.Module:
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            has_text = ast.get_docstring(node, clean=False) is not None
+            node.body = node.body[has_text:]
+    return tree
+
+
+def _path(module: str) -> Any:
+    """Return the file of a module of aucmax, or None if there is none."""
+    place = resources.files("aucmax").joinpath(*module.split(".")[1:])
+    if place.is_dir():
+        return place / "__init__.py"
+    file = resources.files("aucmax").joinpath(*module.split(".")[1:-1])
+    file = file / f"{module.rpartition('.')[2]}.py"
+    return file if file.is_file() else None
 
 
 def protocol_version(use: SetUse, method: Method, figure: Figure | None = None) -> str:
@@ -96,24 +145,3 @@ def versions() -> str:
     names = ("numpy", "scipy", "scikit-learn", "numba")
     libraries = " ".join(f"{name} {version(name)}" for name in names)
     return f"aucmax {aucmax.__version__} Python {platform.python_version()} {libraries}"
-
-
-def _meaning(source: str) -> str:
-    """Return what a module does, without comments, layout and docstrings."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-            has_text = ast.get_docstring(node, clean=False) is not None
-            node.body = node.body[has_text:]
-    return ast.dump(tree)
-
-
-def _python_files(source: Any) -> list[Any]:
-    if source.is_file():
-        return [source]
-    return [
-        path
-        for child in source.iterdir()
-        for path in (_python_files(child) if child.is_dir() else [child])
-        if path.name.endswith(".py")
-    ]

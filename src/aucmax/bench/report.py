@@ -11,7 +11,7 @@ from typing import Any
 
 from aucmax._utils.optional import import_optional
 from aucmax.bench.cells import Cell, Comparison, Counts, count_cells
-from aucmax.bench.compare import compare
+from aucmax.bench.compare import CodeOf, compare
 from aucmax.bench.fingerprint import code_version
 from aucmax.bench.protocol import KEYS, Figure, Paper, load_paper
 from aucmax.bench.report_plots import draw_boxes, draw_lines, draw_ranks
@@ -48,7 +48,7 @@ def write_report(
     path: str | os.PathLike[str],
     *,
     fast: bool = False,
-    code: str = "",
+    code_of: CodeOf = code_version,
     papers: Sequence[Paper] | None = None,
 ) -> Path:
     """Write the report: tables, tests, plots, and the commands that make them.
@@ -64,8 +64,8 @@ def write_report(
         The file; it is written whole or not at all.
     fast : bool, default=False
         Whether to show the results of the reduced protocol.
-    code : str, default=""
-        The version of the source of today; empty is that of this installation.
+    code_of : callable, default=code_version
+        Returns the version of a method's source of today.
     papers : sequence of Paper, default=None
         Which papers; None is all five.
 
@@ -94,7 +94,7 @@ def write_report(
             f"There are results of {unknown[0]!r}, which is no paper of this report. "
             f"Pass results of: {', '.join(p.key for p in papers)}."
         )
-    text = _render(papers, store_rows, fast=fast, code=code or code_version())
+    text = _render(papers, store_rows, fast=fast, code_of=code_of)
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
@@ -111,7 +111,7 @@ def _render(
     store_rows: Mapping[str, Sequence[Row]],
     *,
     fast: bool,
-    code: str,
+    code_of: CodeOf,
 ) -> str:
     jinja2 = import_optional("jinja2", "bench")
     environment = jinja2.Environment(
@@ -120,7 +120,7 @@ def _render(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    sections = [_paper(paper, store_rows, code) for paper in papers]
+    sections = [_paper(paper, store_rows, code_of) for paper in papers]
     every = [cell for section in sections for cell in section.pop("cells")]
     text: str = environment.from_string(_read("report.html.j2")).render(
         css=_read("report.css"),
@@ -143,14 +143,16 @@ def _read(name: str) -> str:
 
 
 def _paper(
-    paper: Paper, store_rows: Mapping[str, Sequence[Row]], code: str
+    paper: Paper, store_rows: Mapping[str, Sequence[Row]], code_of: CodeOf
 ) -> dict[str, Any]:
     rows = store_rows.get(paper.key, ())
     comparisons = [
-        compare(paper, rows, name, store_rows, code) for name in paper.tables
+        compare(paper, rows, name, store_rows, code_of) for name in paper.tables
     ]
     cells = [cell for each in comparisons for cell in each.cells.values()]
-    figures = [_figure(paper, figure, rows, code) for figure in paper.figures.values()]
+    figures = [
+        _figure(paper, figure, rows, code_of) for figure in paper.figures.values()
+    ]
     texts = {text for each in comparisons for text in each.versions}
     texts |= {text for figure in figures for text in figure.pop("versions")}
     return {
@@ -225,7 +227,7 @@ def _table(comparison: Comparison) -> dict[str, Any]:
         "notes": comparison.notes,
         "left_out": comparison.left_out,
         "code": describe_code(comparison),
-        "is_mixed": bool(comparison.n_stale) or len(comparison.codes) > 1,
+        "is_mixed": bool(comparison.n_stale),
         "boxes": draw_boxes(comparison),
         "ranks": ranks,
         "rank_plot": draw_ranks(comparison, ranks) if ranks else None,
@@ -310,9 +312,9 @@ def shade(cell: Cell) -> str:
 
 
 def _figure(
-    paper: Paper, figure: Figure, rows: Sequence[Row], code: str
+    paper: Paper, figure: Figure, rows: Sequence[Row], code_of: CodeOf
 ) -> dict[str, Any]:
-    lines = collect_lines(paper, rows, figure.name, code)
+    lines = collect_lines(paper, rows, figure.name, code_of)
     every = [line for its in lines.values() for line in its.values()]
     codes = sorted({line.code for line in every})
     return {
@@ -322,7 +324,7 @@ def _figure(
         "plots": draw_lines(paper, figure, lines),
         "n_runs": sorted({line.n_runs for line in every}),
         "codes": codes,
-        "is_mixed": len(codes) > 1 or not all(line.is_current for line in every),
+        "is_mixed": not all(line.is_current for line in every),
         "absent": [name for name in figure.sets if name not in lines],
         "versions": {text for line in every for text in line.versions},
     }

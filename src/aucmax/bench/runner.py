@@ -410,7 +410,12 @@ class _Work:
         return tasks[int(np.nanargmax(means))].params
 
     def _remember(self, row: Row) -> None:
-        is_ours = row.mode == self._mode and row.code == code_version()
+        method = self._paper.methods.get(row.method)
+        is_ours = (
+            row.mode == self._mode
+            and method is not None
+            and row.code == code_version(method)
+        )
         if is_ours and not _is_failure(row):
             rows = self._found.setdefault(_identity_of_row(row), {})
             rows[row.inner, row.x] = row

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aucmax._utils.typing import FloatArray
-from aucmax.bench.compare import current_protocol, pick_version
+from aucmax.bench.compare import CodeOf, current_protocol, pick_version
 from aucmax.bench.protocol import Paper
 from aucmax.bench.rows import Row
 
@@ -44,7 +44,7 @@ class Line(NamedTuple):
 
 
 def collect_lines(
-    paper: Paper, rows: Sequence[Row], figure: str, code: str = ""
+    paper: Paper, rows: Sequence[Row], figure: str, code_of: CodeOf | None = None
 ) -> dict[str, dict[str, Line]]:
     """Return the lines of a figure, by set and method, as far as there are results.
 
@@ -56,8 +56,8 @@ def collect_lines(
         Results of this paper.
     figure : str
         Its number in the paper.
-    code : str, default=""
-        The version of the source of today, which is preferred.
+    code_of : callable, default=None
+        As in :func:`compare`.
 
     Returns
     -------
@@ -87,6 +87,7 @@ def collect_lines(
     for name in entry.sets:
         for method in entry.methods:
             variants = groups.get((name, method), {})
+            code = code_of(paper.methods[method]) if code_of else ""
             for variant in paper.methods[method].variants:
                 protocol = current_protocol(
                     paper.sets[name], paper.methods[method], entry

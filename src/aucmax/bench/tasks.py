@@ -198,7 +198,7 @@ def _row(
     return Row(
         paper=task.paper,
         mode=task.mode,
-        code=code_version(),
+        code=code_version(task.method),
         protocol=protocol_version(task.use, task.method, task.figure),
         stage=task.stage,
         set=task.use.name,

@@ -103,19 +103,18 @@ def other_name(comparison: Comparison) -> str:
 
 def describe_code(comparison: Comparison) -> str:
     """Return which versions of the source the figures are of, and if they mix."""
-    codes = comparison.codes
-    if not codes:
+    if not comparison.codes:
         return ""
-    words = f"Code {', '.join(codes)}"
-    if len(codes) > 1:
-        words += ": cells of several versions of the source"
+    methods = (
+        f"{method} {' and '.join(codes)}" for method, codes in comparison.codes.items()
+    )
+    words = f"Code: {', '.join(methods)}"
     if comparison.n_stale:
         n = comparison.n_stale
         words += (
             f"; {n} {'cell is' if n == 1 else 'cells are'} of another version of the "
             "source or of the protocol than the present one"
         )
-        words += f" ({comparison.code})" if comparison.code else ""
     return f"{words}."
 
 

@@ -260,10 +260,12 @@ def _markdown(
     rows = {key: Store(results, key).rows() for key in {paper.key, *sources}}
     if not any(rows.values()):
         _fail_empty(results, paper.key, paper.is_fast)
-    own, code = rows[paper.key], code_version()
-    texts = [table_markdown(compare(paper, own, name, rows, code)) for name in tables]
+    own = rows[paper.key]
+    texts = [
+        table_markdown(compare(paper, own, name, rows, code_version)) for name in tables
+    ]
     for name in figures:
-        lines = collect_lines(paper, own, name, code)
+        lines = collect_lines(paper, own, name, code_version)
         texts.append(figure_markdown(paper, name, lines))
     return "\n".join(texts)
 
