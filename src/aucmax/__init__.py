@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aucmax import bench, datasets, metrics, plots
+    from aucmax import bench, datasets, io, metrics, plots
     from aucmax.estimators.ada_oam import AdaOAM
     from aucmax.estimators.kernel_rank_svm import KernelRankSVM
     from aucmax.estimators.knnoam import KNNOAM
@@ -62,6 +62,7 @@ __all__ = [
     "UnivariateAUC",
     "bench",
     "datasets",
+    "io",
     "metrics",
     "plots",
 ]

@@ -5,9 +5,41 @@ import numpy as np
 import pytest
 from fake_papers import CODE, VERSIONS, fake_paper, make_rows
 
-from aucmax.bench.compare import UNTUNED, compare, pick_version, read_metric
+from aucmax.bench.compare import (
+    compare,
+    current_protocol,
+    pick_params,
+    pick_version,
+    read_metric,
+)
+from aucmax.bench.footnotes import UNTUNED
+from aucmax.bench.protocol import Printed, load_paper
 
 PAPER = fake_paper()
+
+
+def with_method(name="Best", /, **changes):
+    """The paper with another entry of a method."""
+    entry = replace(PAPER.methods[name], **changes)
+    return replace(PAPER, methods={**PAPER.methods, name: entry})
+
+
+def with_set(name="small", /, **changes):
+    entry = replace(PAPER.sets[name], **changes)
+    return replace(PAPER, sets={**PAPER.sets, name: entry})
+
+
+def with_note(method, *notes, table="1"):
+    """The paper with notes of a method's printed figures, one per set."""
+    printed = {
+        (table, paper_set, method, "auc"): Printed(0.8, None, note)
+        for paper_set, note in zip(("small", "odd*"), notes, strict=False)
+    }
+    return replace(PAPER, printed={**PAPER.printed, **printed})
+
+
+def texts_of(comparison, *key):
+    return [comparison.notes[note] for note in comparison.cells[key].notes]
 
 
 def cell_of(rows, name="small", method="Best", metric="auc", table="1", **options):
@@ -58,16 +90,57 @@ def test_mean_and_deviation_of_the_population():
     ],
 )
 def test_verdicts(name, method, auc, verdict):
-    cell = cell_of(make_rows(PAPER, name, method, [auc]), name, method)
+    cell = cell_of(make_rows(PAPER, name, method, [auc] * 4), name, method)
     assert cell.verdict == verdict
+    assert cell.is_comparable == (verdict != "not comparable")
+
+
+@pytest.mark.parametrize(("n", "verdict"), [(3, "incomplete"), (4, "below")])
+def test_all_runs_must_be_there(n, verdict):
+    rows = make_rows(PAPER, "small", "Best", [0.5] * n)
+    comparison = compare(PAPER, rows, "1")
+    cell = comparison.cells["small", "Best", "auc"]
+    assert (cell.verdict, cell.is_partial) == (verdict, n < 4)
+    assert comparison.counts == (n // 4, 0)
+
+
+def test_a_failed_run_is_missing():
+    rows = make_rows(PAPER, "small", "Best", [0.9] * 3 + [np.nan])
+    rows[3] = replace(rows[3], error="no memory")
+    assert cell_of(rows).verdict == "incomplete"
+
+
+# Each alone would do.
+@pytest.mark.parametrize(
+    "changes", [{"comparable": False}, {"n_partitions": 4, "comparable": True}]
+)
+def test_another_problem_is_not_comparable(changes):
+    paper = with_set(**changes)
+    rows = make_rows(paper, "small", "Best", [0.9] * 4)
+    cell = cell_of(rows, paper=paper)
+    assert cell.n_runs == cell.n_expected == 4
+    assert cell.verdict == "not comparable"
+
+
+def test_limits_of_the_method_count():
+    paper = with_method(n_runs=3, max_train=50)
+    rows = make_rows(paper, "small", "Best", [0.9] * 3)
+    cell = cell_of(rows, paper=paper)
+    assert (cell.n_expected, cell.verdict) == (3, "within")
+    # They are part of the protocol, too.
+    assert cell.main.is_current
+    assert not cell_of(rows, paper=with_method(n_runs=3)).main.is_current
+    paper = with_method(n_partitions=2)
+    rows = make_rows(paper, "halved", "Best", [0.9] * 2)
+    assert cell_of(rows, "halved", paper=paper).n_expected == 2
 
 
 def test_counts_hold_comparable_cells_only():
     rows = [
-        *make_rows(PAPER, "small", "Best", [0.5]),
-        *make_rows(PAPER, "odd", "Best", [0.9]),
-        *make_rows(PAPER, "small", "Plain | B", [0.8]),
-        *make_rows(PAPER, "halved", "Best", [0.1, 0.2]),
+        *make_rows(PAPER, "small", "Best", [0.5] * 4),
+        *make_rows(PAPER, "odd", "Best", [0.9] * 4),
+        *make_rows(PAPER, "small", "Plain | B", [0.8] * 4),
+        *make_rows(PAPER, "halved", "Best", [0.1] * 3),
     ]
     comparison = compare(PAPER, rows, "1")
     assert comparison.counts == (3, 2)
@@ -135,6 +208,39 @@ def test_one_protocol_per_cell():
     assert not cell_of(before).main.is_current
 
 
+def test_todays_code_counts_more_than_todays_protocol():
+    now = make_rows(PAPER, "small", "Best", [0.9], protocol="before")
+    old = make_rows(PAPER, "small", "Best", [0.1], code="old")
+    cell = cell_of(old + now, code_of=lambda method: CODE)
+    assert (cell.main.code, cell.main.protocol) == (CODE, "before")
+    assert cell.is_stale
+
+
+def test_runs_of_two_tunings_are_not_mixed():
+    before = make_rows(PAPER, "small", "Best", [0.1, 0.2], params='{"rank": 9}')
+    now = make_rows(PAPER, "small", "Best", [0.7, 0.8, 0.9], params='{"rank": 1}')
+    cell = cell_of(before + now)
+    assert cell.main.value == pytest.approx(0.8)
+    assert (cell.n_runs, cell.main.n_tried) == (3, 3)
+    # If there are as many, the later in the order of the keys; whichever comes first.
+    cell = cell_of(now[:2] + before)
+    assert cell.main.value == pytest.approx(0.15)
+    # What failed is no run.
+    failed = [replace(row, auc=np.nan, error="no") for row in before]
+    assert cell_of(failed + now[:1]).main.value == 0.7
+    assert pick_params([]) == []
+
+
+def test_a_run_that_was_tuned_twice_is_one_run():
+    twice = [
+        row
+        for params in ("{}", '{"rank": 1}')
+        for row in make_rows(PAPER, "small", "Best", [0.1] * 2, params=params, code="a")
+    ]
+    once = make_rows(PAPER, "small", "Best", [0.9] * 3, code="b")
+    assert cell_of(twice + once).main.code == "b"
+
+
 def test_stale_cells_are_counted():
     rows = make_rows(PAPER, "small", "Best", [0.9])
     rows += make_rows(PAPER, "odd", "Best", [0.9], code="old")
@@ -142,6 +248,8 @@ def test_stale_cells_are_counted():
     assert comparison.codes == {"Best": (CODE, "old")}
     # Of the set with old code, AUC and seconds.
     assert comparison.n_stale == 2
+    assert not comparison.cells["small", "Best", "auc"].is_stale
+    assert comparison.cells["odd", "Best", "auc"].is_stale
 
 
 def test_copied_columns_come_from_their_paper():
@@ -153,8 +261,103 @@ def test_copied_columns_come_from_their_paper():
     assert cell.verdict == "copied"
     assert cell.main.value == pytest.approx(0.85)
     assert cell.difference == pytest.approx(0.25)
-    assert cell.n_expected == 0
+    # What that paper had in mind is not known here.
+    assert (cell.n_expected, cell.main.is_current) == (0, True)
+    assert cell.source == "other"
     assert cell_of(own, method="Borrowed").verdict == "not run"
+
+
+def lent(method, aucs, name="german", **changes):
+    """Rows of gao2013, which has the columns that natole2019 copied."""
+    return make_rows(load_paper("gao2013"), name, method, aucs, **changes)
+
+
+def test_copied_columns_have_the_versions_of_their_paper():
+    natole, gao = load_paper("natole2019"), load_paper("gao2013")
+    # The lender's own entry of the method is asked for its code.
+    options = {"code_of": lambda method: f"{method.name} {method.estimator}"}
+    version = f"OPAUC {gao.methods['OPAUC'].estimator}"
+    now = lent("OPAUC", [0.8], code=version)
+    older = lent("OPAUC", [0.1, 0.2, 0.3], code="old")
+    before = lent("OPAUC", [0.4, 0.5], code=version, protocol="before")
+    assert now[0].protocol != current_protocol(
+        natole.sets["german"], natole.methods["OPAUC"]
+    )
+
+    def copied(rows):
+        comparison = compare(natole, [], "3", {"gao2013": rows}, **options)
+        return comparison.cells["german", "OPAUC", "auc"], comparison.n_stale
+
+    cell, n_stale = copied(older + before + now)
+    assert (cell.verdict, cell.main.value) == ("copied", 0.8)
+    assert (cell.is_stale, n_stale) == (False, 0)
+    assert (cell.n_expected, cell.is_partial) == (25, True)
+    cell, n_stale = copied(older + before)
+    assert (cell.main.code, cell.is_stale, n_stale) == (version, True, 1)
+    cell, n_stale = copied(older)
+    assert (cell.main.code, cell.is_stale, n_stale) == ("old", True, 1)
+
+
+def test_copied_columns_have_the_headline_of_their_paper():
+    natole = load_paper("natole2019")
+    entry = replace(natole.methods["OPAUC"], copied_as=("OPAUC-f",))
+    natole = replace(natole, methods={**natole.methods, "OPAUC": entry})
+    rows = lent("OPAUC-f", [0.8], variant="default")
+    rows += lent("OPAUC-f", [0.7], variant="published")
+    cell = compare(natole, [], "3", {"gao2013": rows}).cells["german", "OPAUC", "auc"]
+    assert (cell.headline, cell.main.value) == ("default", 0.8)
+
+
+def test_copied_from_the_reduced_protocol():
+    natole, gao = (load_paper(key, fast=True) for key in ("natole2019", "gao2013"))
+    rows = make_rows(gao, "german", "OPAUC", [0.8] * 5)
+    cell = compare(natole, [], "3", {"gao2013": rows}).cells["german", "OPAUC", "auc"]
+    assert (cell.n_runs, cell.n_expected, cell.is_stale) == (5, 5, False)
+
+
+TAKEN = "taken by that paper from the methods' own papers"
+
+
+def test_figures_that_the_paper_took_do_not_count():
+    paper = with_note("Plain | B", TAKEN)
+    rows = make_rows(paper, "small", "Plain | B", [0.5] * 4)
+    comparison = compare(paper, rows, "1")
+    cell = comparison.cells["small", "Plain | B", "auc"]
+    assert (cell.verdict, cell.is_comparable, cell.source) == ("copied", False, "")
+    assert cell.difference == pytest.approx(-0.3)
+    assert comparison.counts == (0, 0)
+    text = f"The paper's figure is {TAKEN}, and does not count."
+    assert texts_of(comparison, "small", "Plain | B", "auc")[-1] == text
+    # It holds for the whole column, so that the column says it.
+    assert comparison.notes[comparison.method_notes["Plain | B"][-1]] == text
+
+
+def test_taken_figures_in_the_papers():
+    kakkar = load_paper("kakkar2017")
+    rows = make_rows(kakkar, "sonar", "OILK-RS", [0.9] * 20)
+    rows += make_rows(kakkar, "sonar", "Kernel rankSVM", [0.9] * 20)
+    comparison = compare(kakkar, rows, "2")
+    assert comparison.cells["sonar", "OILK-RS", "auc"].verdict == "copied"
+    assert comparison.counts.n_comparable == 1
+    natole = compare(load_paper("natole2019"), [], "3")
+    # Once is enough: the column has a note of its own.
+    assert not [text for text in natole.notes.values() if "taken by" in text]
+    assert "The paper took this column from gao2013" in " ".join(natole.notes.values())
+
+
+def test_other_notes_of_printed_figures():
+    paper = with_note("Plain | B", "on 80k rows", "")
+    comparison = compare(paper, [], "1")
+    assert texts_of(comparison, "small", "Plain | B", "auc")[-1] == (
+        "In the paper: on 80k rows."
+    )
+    # Not of all its figures, so that the column does not say it.
+    assert texts_of(comparison, "odd", "Plain | B", "auc") == [
+        "Its buffer is smaller here."
+    ]
+    assert len(comparison.method_notes["Plain | B"]) == 1
+    own = compare(with_note("Plain | B", "own runs"), [], "1")
+    assert "own runs" not in " ".join(own.notes.values())
 
 
 def test_copied_under_another_name():
@@ -183,7 +386,8 @@ def test_seconds_and_sizes():
     size = cell_of(rows, metric="basis_functions", table="2")
     assert size.main.value == 12
     none = [replace(row, size=-1) for row in rows]
-    assert cell_of(none, metric="basis_functions", table="2").main is None
+    cell = cell_of(none, metric="basis_functions", table="2")
+    assert (cell.main, cell.verdict) == (None, "not comparable")
 
 
 def test_footnotes():
@@ -197,9 +401,9 @@ def test_footnotes():
         "1 of 2 runs diverged and count as an AUC of 0.5: it grew without bound"
     ]
     failed = comparison.cells["odd", "Best", "auc"]
-    assert failed.verdict == "not run"
+    assert failed.verdict == "failed"
     texts = [notes[key] for key in failed.notes]
-    assert texts == ["1 of 1 runs failed and are left out: KeyError: 'x'"]
+    assert texts == ["The only run failed: KeyError: 'x'"]
     both = comparison.cells["halved", "Plain | B", "auc"].notes
     assert [notes[key] for key in both] == [
         "Which half it was is not known.",
@@ -210,6 +414,94 @@ def test_footnotes():
     assert comparison.set_notes["small"] == ()
     # Seconds and AUC failed in the same way: one note.
     assert len(set(notes.values())) == len(notes)
+
+
+def test_every_run_failed():
+    rows = make_rows(PAPER, "small", "Best", [np.nan] * 2, error="no memory")
+    rows[1] = replace(rows[1], error="another")
+    comparison = compare(PAPER, rows, "1")
+    cell = comparison.cells["small", "Best", "auc"]
+    assert (cell.verdict, cell.main) == ("failed", None)
+    assert texts_of(comparison, "small", "Best", "auc") == [
+        "All 2 runs failed: no memory"
+    ]
+    assert comparison.has_results
+    assert comparison.counts == (0, 0)
+
+
+def test_trouble_of_the_other_variant():
+    rows = make_rows(PAPER, "small", "Best", [0.9])
+    rows += make_rows(
+        PAPER, "small", "Best", [np.nan], variant="default", error="no memory"
+    )
+    comparison = compare(PAPER, rows, "1")
+    assert texts_of(comparison, "small", "Best", "auc") == [
+        "Untuned, the only run failed: no memory"
+    ]
+    assert comparison.cells["small", "Best", "auc"].other is None
+
+
+GRID = ({"lambda": (1.0, 2.0)},)
+LIMITS = {"tune_rows": 4000, "n_inner_used": 2}
+LIMITED = "Tuned on at most 4,000 training rows and 2 of 5 inner folds."
+
+
+@pytest.mark.parametrize(
+    ("limits", "text"),
+    [
+        (LIMITS, LIMITED),
+        ({"tune_rows": 1500}, "Tuned on at most 1,500 training rows."),
+        ({"n_inner_used": 1}, "Tuned on 1 of 5 inner folds."),
+        ({"n_inner_used": 9}, None),
+        ({"n_inner_repeats": 3}, "Tuned on 5 inner folds, drawn 3 times."),
+        (
+            {"n_inner_repeats": 3, "n_inner_used": 2},
+            "Tuned on 2 of 15 inner folds.",
+        ),
+        ({}, None),
+    ],
+)
+def test_how_little_a_set_was_tuned_on(limits, text):
+    paper = replace(with_set(**limits), methods=with_method(grid=GRID).methods)
+    comparison = compare(paper, [], "1")
+    assert [comparison.notes[key] for key in comparison.set_notes["small"]] == (
+        [text] if text else []
+    )
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        {"grid": ()},
+        {"grid": ({"lambda": (1.0,)},)},
+        {"grid": GRID, "copied": "other"},
+        {"grid": GRID, "estimator": "", "default": {}, "headline": "default"},
+    ],
+)
+def test_only_what_is_tuned_has_such_a_note(method):
+    paper = replace(with_set(**LIMITS), methods=with_method(**method).methods)
+    assert compare(paper, [], "1").set_notes["small"] == ()
+
+
+def test_methods_that_were_tuned_on_less():
+    sets = with_set(**LIMITS).sets
+
+    def told(**limits):
+        changed = with_method(grid=GRID, **limits).methods
+        comparison = compare(replace(PAPER, sets=sets, methods=changed), [], "1")
+        notes = comparison.method_notes["Best"]
+        return [comparison.notes[key] for key in notes]
+
+    assert told() == []
+    assert told(tune_rows=300) == ["Best: tuned on at most 300 training rows."]
+    assert told(n_inner_used=1) == ["Best: tuned on at most 1 inner fold."]
+    assert told(tune_rows=300, n_inner_used=3) == [
+        "Best: tuned on at most 300 training rows and 3 inner folds."
+    ]
+    everywhere = {name: replace(use, **LIMITS) for name, use in sets.items()}
+    sets = everywhere
+    # No stricter than the sets themselves.
+    assert told(tune_rows=5000, n_inner_used=2) == []
 
 
 def test_failed_runs_do_not_spoil_the_mean():

@@ -120,7 +120,19 @@ def test_code_version_changes_with_what_a_method_imports(package, name, changed)
 def test_a_new_estimator_changes_nothing(package):
     before = versions_now()
     (package / "estimators" / "new.py").write_text("x = 1\n")
+    add(package / "metrics" / "__init__.py", "\nfrom aucmax.metrics.new import x\n")
     assert versions_now() == before
+
+
+def test_names_are_followed_through_packages():
+    used = fingerprint._imported({"aucmax.estimators.rank_svm"})
+    # From aucmax.losses, which has it from there.
+    assert "aucmax.losses.squared_hinge" in used
+    assert "aucmax._kernels.sweeps" in used
+    # Defined in the package itself: the decorator of all kernels.
+    assert "aucmax._kernels" in used
+    assert "aucmax.losses.univariate" not in used
+    assert "aucmax" not in used
 
 
 def test_a_map_in_front_counts(package):

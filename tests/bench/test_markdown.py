@@ -2,10 +2,12 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from fake_papers import CODE, VERSIONS, fake_paper, make_points, make_rows
 
 from aucmax.bench.compare import compare
 from aucmax.bench.markdown import figure_markdown, table_markdown
+from aucmax.bench.protocol import Printed
 from aucmax.bench.study import collect_lines
 
 PAPER = fake_paper()
@@ -109,10 +111,62 @@ def test_cell_by_cell():
     assert missing[-1] == "0"
 
 
+def test_incomplete_and_old_cells_are_marked():
+    rows = make_rows(PAPER, "small", "Best", [0.5])
+    rows += make_rows(PAPER, "odd", "Best", [0.9] * 4, code="0ld")
+    rows += make_rows(PAPER, "small", "Plain | B", [0.8] * 4)
+    rows += make_rows(PAPER, "small", "Plain | B", [0.7], variant="default", code="0ld")
+    text = text_of(rows)
+    _, grid = table_after(text, "AUC: ours")
+    assert grid[0][1:3] == ["0.5000 [1/4] (0.9000)", "0.8000 (0.8000)"]
+    assert grid[1][1] == "0.9000\N{DAGGER} (0.8000)"
+    _, cells = table_after(text, "Cell by cell")
+    assert find(cells, "odd", "Best")[4] == "0.9000 ± 0.0000\N{DAGGER}"
+    assert find(cells, "small", "Plain | B")[7] == "0.7000 ± 0.0000\N{DAGGER}"
+    assert find(cells, "small", "Best")[6] == "incomplete"
+    assert "2 of 2 comparable cells are not below the paper" in text
+    assert "propose, 1 of 1; 1 is incomplete and not counted." in text
+    assert "[1/4]: runs so far" in text
+    assert "present one (\N{DAGGER})" in text
+    assert "so far" not in text_of()
+
+
+def test_all_runs_failed():
+    rows = make_rows(PAPER, "small", "Best", [np.nan] * 4, error="KeyError: 'x'")
+    text = text_of(rows)
+    _, grid = table_after(text, "AUC: ours")
+    key = grid[0][1].removeprefix("failed (0.9000) ")
+    assert f"{key} All 4 runs failed: KeyError: 'x'" in text
+    _, cells = table_after(text, "Cell by cell")
+    assert find(cells, "small", "Best")[6] == f"failed {key}"
+    assert "Not run yet" not in text
+
+
+def test_copied_figures_are_told():
+    printed = {
+        ("1", "small", "Best", "auc"): Printed(0.9, None, "taken by that paper from x")
+    }
+    text = text_of(paper=replace(PAPER, printed=printed))
+    _, cells = table_after(text, "Cell by cell")
+    assert find(cells, "small", "Best")[5:7] == ["+0.0100", "copied"]
+    assert "Copied: the paper has the figure from elsewhere" in text
+    assert "No cell can be compared with the paper." in text
+    assert "Below is by" not in text
+
+
+def test_nothing_is_compared_in_a_table_of_seconds():
+    table = replace(PAPER.tables["1"], metrics=("train_s",))
+    text = text_of(paper=replace(PAPER, tables={"1": table}))
+    assert "comparable cells" not in text
+    assert "compared with the paper" not in text
+    assert "Below is by" not in text
+
+
 def test_words_around():
     text = text_of()
     assert text.startswith("### fake, table 1: Test AUC\n")
     assert "1 of 2 comparable cells" in text
+    assert "standard deviation, and 0.005 at least. Such cells are **bold**." in text
     assert "propose, 1 of 1." in text
     assert "Read it with care." in text
     assert "<sup>1</sup> Which half it was is not known." in text
@@ -143,6 +197,56 @@ def test_percent_and_sizes():
     _, rows = table_after(text_of(table="2"), "Cell by cell")
     assert rows[0][3:6] == ["91.2", "91.0 ± 1.9", "-0.2"]
     assert rows[1][3:6] == ["20", "13", "\N{MULTIPLICATION SIGN}0.65"]
+    assert "standard deviation, and 0.5 at least." in text_of(table="2")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (999.6, "1000"),
+        (0.00005, "0.00005"),
+        (0.000051234, "0.0000512"),
+        (12.345, "12.3"),
+        (2.0, "2"),
+        (0.0, "0"),
+        (1234567.8, "1234568"),
+    ],
+)
+def test_no_exponents(value, shown):
+    rows = make_rows(PAPER, "small", "Best", [0.9], seconds=value)
+    _, grid = table_after(text_of(rows), "seconds to train: ours")
+    assert grid[0][1] == f"{shown} [1/4] (2)"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (500.0, "250"),
+        (2468.0, "1234"),
+        (0.0001, "0.00005"),
+        (3.1, "1.6"),
+        (199.9, "100"),
+    ],
+)
+def test_ratios_have_no_exponents(seconds, shown):
+    rows = make_rows(PAPER, "small", "Best", [0.9], seconds=seconds)
+    _, cells = table_after(text_of(rows), "Cell by cell")
+    line = [c for c in cells if c[:3] == ["small", "Best", "seconds to train"]]
+    assert line[0][5] == f"\N{MULTIPLICATION SIGN}{shown}"
+
+
+@pytest.mark.parametrize(
+    ("auc", "shown"),
+    [
+        (0.89999, "0.0000"),
+        (0.90001, "0.0000"),
+        (0.8999, "-0.0001"),
+        (0.9001, "+0.0001"),
+    ],
+)
+def test_nothing_has_no_sign(auc, shown):
+    _, cells = table_after(text_of(make_rows(PAPER, "small", "Best", [auc])), "Cell by")
+    assert find(cells, "small", "Best")[5] == shown
 
 
 def test_several_versions_are_told():
@@ -159,7 +263,7 @@ def test_diverged_runs_have_a_note():
     rows = make_rows(PAPER, "small", "Best", [0.5], error="grew | without <bound>")
     text = text_of(rows)
     _, cells = table_after(text, "Cell by cell")
-    key = find(cells, "small", "Best")[6].removeprefix("**below** ").removesuffix("**")
+    key = find(cells, "small", "Best")[6].removeprefix("incomplete ")
     assert f"{key} 1 of 1 runs diverged" in text
     assert "grew \\| without \\<bound>" in text
 
@@ -200,6 +304,16 @@ def test_figure_against_seconds():
     head, points = table_after(figure_text(rows, "2"), "small, mean")
     assert head == ["n\\_rows", "Best"]
     assert points == [["10", "0.8000 at 1 seconds"], ["20", "0.9000 at 2 seconds"]]
+
+
+def test_points_without_exponents():
+    points = {0.0000125: 0.8, 2500000: 0.9}
+    rows = make_points(PAPER, "2", "small", "Best", points)
+    _, shown = table_after(figure_text(rows, "2"), "small, mean")
+    assert shown == [
+        ["0.0000125", "0.8000 at 0.00000125 seconds"],
+        ["2500000", "0.9000 at 250000 seconds"],
+    ]
 
 
 def test_long_curves_are_thinned():

@@ -7,6 +7,7 @@ from fake_papers import fake_paper, make_rows
 from scipy import stats
 
 from aucmax.bench.compare import compare
+from aucmax.bench.protocol import Printed
 from aucmax.bench.significance import (
     count_outcomes,
     critical_difference,
@@ -86,6 +87,21 @@ def test_copied_columns_are_not_tested():
     assert str(records["Borrowed"]) == "\N{EN DASH}"
 
 
+def test_figures_that_the_paper_took_are_tested():
+    # Ours were run here, on the same splits.
+    printed = {
+        ("1", "small", "Given", "auc"): Printed(
+            0.7, None, "taken by that paper from gao2013"
+        )
+    }
+    paper = replace(PAPER, printed=printed)
+    rows = make_rows(paper, "small", "Best", [0.9, 0.8])
+    rows += make_rows(paper, "small", "Given", [0.8, 0.7])
+    comparison = compare(paper, rows, "1")
+    assert comparison.cells["small", "Given", "auc"].verdict == "copied"
+    assert str(count_outcomes(comparison)["Given"]) == "1/0/0"
+
+
 def test_runs_on_other_test_rows_are_not_paired():
     rows = make_rows(PAPER, "small", "Best", [0.9, 0.8])
     rows += make_rows(PAPER, "small", "Given", [0.9, 0.8])
@@ -104,13 +120,13 @@ def test_no_reference_no_counts():
     assert count_outcomes(compare(PAPER, [], "2")) == {}
 
 
-def ranked(means, paper=PAPER):
+def ranked(means, paper=PAPER, other=None):
     rows = [
         row
         for (name, method), mean in means.items()
         for row in make_rows(paper, name, method, [mean])
     ]
-    return rank_methods(compare(paper, rows, "1"))
+    return rank_methods(compare(paper, rows, "1", other))
 
 
 METHODS = ("Best", "Plain | B", "Given")
@@ -132,6 +148,46 @@ def test_ranks_over_sets_that_all_have():
     assert ranks.statistic == pytest.approx(expected.statistic)
     assert ranks.p_value == pytest.approx(expected.pvalue)
     assert ranks.critical_difference == pytest.approx(critical_difference(3, 3))
+
+
+EVEN = {(s, m): 0.5 for s in ("small", "odd", "large") for m in METHODS}
+
+
+def test_copied_columns_have_no_rank():
+    lent = [
+        row
+        for name in PAPER.sets
+        for row in make_rows(PAPER, name, "Borrowed", [0.99], method="Lender")
+    ]
+    ranks = ranked(EVEN, other={"other": lent})
+    assert set(ranks.mean) == set(METHODS)
+    assert ranks.left_out == {"Borrowed": "runs of other"}
+    # Nor do their sets count.
+    assert ranks.sets == ("small", "odd", "large")
+    assert ranked(EVEN).left_out == {}
+
+
+def test_a_method_on_few_sets_is_left_out():
+    methods = {
+        **PAPER.methods,
+        "Borrowed": replace(PAPER.methods["Best"], name="Borrowed"),
+    }
+    paper = replace(PAPER, methods=methods)
+    once = {**EVEN, ("small", "Borrowed"): 0.6}
+    ranks = ranked(once, paper)
+    assert ranks.sets == ("small", "odd", "large")
+    assert ranks.left_out == {"Borrowed": "run on 1 of 3 sets"}
+    # On half of them or more, the sets give way.
+    ranks = ranked({**once, ("odd", "Borrowed"): 0.6}, paper)
+    assert ranks.sets == ("small", "odd")
+    assert next(iter(ranks.mean)) == "Borrowed"
+    assert ranks.left_out == {}
+    half = {
+        ("halved", "Best"): 0.5,
+        ("small", "Borrowed"): 0.6,
+        ("odd", "Borrowed"): 0.6,
+    }
+    assert ranked({**EVEN, **half}, paper).sets == ("small", "odd")
 
 
 def test_ranks_when_all_are_equal():

@@ -41,10 +41,11 @@ def test_added_rows_are_on_disk_by_themselves_after_a_while(store, monkeypatch):
 
 def test_results_that_took_long_are_on_disk_at_once(store, monkeypatch):
     monkeypatch.setattr(store_module, "FLUSH_SECONDS", 50.0)
+    # A model that diverged has no time of scoring.
     store.add([make_row(run=1, seconds=30.0, scoring=math.nan)])
-    store.add([make_row(run=2, seconds=20.0, scoring=20.0)])
+    store.add([make_row(run=2, seconds=10.0, scoring=5.0)])
     assert store.rows() == []
-    store.add([make_row(run=3, seconds=20.0, scoring=0.0)])
+    store.add([make_row(run=3, seconds=10.0, scoring=0.0)])
     assert [row.run for row in store.rows()] == [1, 2, 3]
 
 

@@ -2,6 +2,7 @@
 import json
 import math
 from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from numpy.testing import assert_allclose
 
 from aucmax import OAM, OPAUC, SparseKernelAUC
 from aucmax.bench import tasks as tasks_module
-from aucmax.bench.fingerprint import code_version, protocol_version
+from aucmax.bench.fingerprint import protocol_version
 from aucmax.bench.online_curve import auc_curve
 from aucmax.bench.problem import load_problem
 from aucmax.bench.protocol import Method, SetUse
@@ -22,7 +23,7 @@ PAPER = load_small()
 
 def make_task(stage="test", *, use="german", method="OPAUC", **rest):
     method = PAPER.methods[method]
-    rest = {"partition": 0, "run": 0, "params": "{}"} | rest
+    rest = {"partition": 0, "run": 0, "params": "{}", "code": "c0de"} | rest
     use = merge_limits(PAPER.sets[use], method)
     return Task("small", "full", use, method, method.variants[0], stage, **rest)
 
@@ -42,7 +43,7 @@ def test_test_run_is_a_fit_on_the_fold_and_its_auc():
     assert (row.set, row.method, row.variant) == ("german", "OPAUC", "published")
     assert (row.partition, row.run, row.inner, row.seed) == (0, 4, -1, 4)
     assert (row.x, row.size, row.error) == (-1.0, -1, "")
-    assert row.code == code_version(task.method)
+    assert row.code == "c0de"
     assert row.protocol == protocol_version(task.use, task.method)
     assert json.loads(row.params) == params
     assert row.seconds >= 0
@@ -186,3 +187,34 @@ def test_warm_up_does_not_hide_the_error_of_the_run(monkeypatch):
     tasks_module._warmed().clear()
     (row,) = evaluate(make_task())
     assert row.error == "ValueError: too few rows"
+
+
+def tuned_on(n_rows, stage="test", **changes):
+    """Return the alpha of a RankSVM whose C was tuned on so many rows."""
+    method = replace(
+        PAPER.methods["RankSVM"], penalty="sum", grid=({"C": (0.5, 2.0)},), **changes
+    )
+    use = replace(PAPER.sets["german"], tune_rows=n_rows, n_inner_used=1)
+    task = Task(
+        "small", "full", use, method, "published", stage, 0, 0, '{"C": 0.5}', "c0de"
+    )
+    with mock.patch("aucmax.bench.tasks.build", side_effect=stop) as build:
+        evaluate(task)
+    return build.call_args.args[-1]
+
+
+def stop(*args):
+    raise ValueError("enough")
+
+
+def test_a_c_tuned_on_few_rows_keeps_its_ratio_to_the_mean():
+    problem = load_problem(PAPER.sets["german"], 0)
+    for n_rows in (50, 120):
+        tuned = problem.is_pos[problem.tuning_rows(n_rows)]
+        assert len(tuned) == n_rows
+        assert tuned_on(n_rows) == tuned.sum() * (~tuned).sum()
+    assert tuned_on(50, train_share=0.5) < tuned_on(50) / 3
+    # On all rows, or while tuning, it is that of the rows at hand.
+    assert tuned_on(0) is None
+    assert tuned_on(10_000) is None
+    assert tuned_on(50, stage="tune") is None

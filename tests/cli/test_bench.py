@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import json
 import os
+import re
 import signal
 import time
 
@@ -18,6 +19,7 @@ from aucmax.cli.bench import _narrowed
 CHOICE = ("gao2013", "--fast", "--table", "2")
 ALL = ("bench", "run", *CHOICE, "--sets", "german", "--jobs", "1")
 RUN = (*ALL, "--methods", "OAMseq")
+GERMAN = re.compile(r"\| german.* \| OAMseq ")
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +42,7 @@ def test_run_prints_the_table_and_tells_what_it_did(done):
     folder, out, err = done
     assert out.startswith("### gao2013, table 2: ")
     assert "reduced protocol (--fast)" in out
-    assert "| german | OAMseq | 0.7747 ± 0.0411 | 0.7" in out
+    assert re.search(r"\| german.* \| OAMseq \| 0.7747 ± 0.0411 \| 0.7", out)
     # Only what was chosen.
     assert "| diabetes" not in out
     assert "OAMgra" not in out
@@ -62,9 +64,9 @@ def test_table_from_what_is_there(done, invoke, tmp_path):
     results = ("--results", str(folder / "aucmax-results"))
     result = invoke("table", *CHOICE, *results)
     assert result.exit_code == 0
-    line = next(x for x in out.splitlines() if x.startswith("| german | OAMseq"))
+    line = next(x for x in out.splitlines() if GERMAN.match(x))
     assert line in result.stdout
-    assert "| german | OAMgra | 0.7723" in result.stdout
+    assert re.search(r"\| german.* \| OAMgra \| 0.7723", result.stdout)
     written = invoke("table", *CHOICE, *results, "--out", "new/table.md")
     assert (written.exit_code, written.stdout) == (0, "")
     assert "new/table.md" in written.stderr
@@ -85,7 +87,7 @@ def test_table_has_all_tables_and_figures_if_none_is_named(done, invoke):
 
 def test_results_folder_may_be_named_by_a_variable(done, invoke, monkeypatch):
     monkeypatch.setenv("AUCMAX_RESULTS", str(done[0] / "aucmax-results"))
-    assert "| german | OAMseq" in invoke("table", *CHOICE).stdout
+    assert GERMAN.search(invoke("table", *CHOICE).stdout)
 
 
 def test_report(done, tmp_path):
@@ -166,7 +168,7 @@ def test_missing_sets_are_named_with_how_to_get_them(done):
     folder = done[0]
     args = [arg.replace("german", "german,diabetes") for arg in RUN]
     out, err = call(*args, folder=folder)
-    assert "| german | OAMseq" in out
+    assert GERMAN.search(out)
     first, last = err.splitlines()
     assert first.startswith("diabetes is left out: ")
     assert "AUCMAX_DATA" in first
@@ -192,7 +194,7 @@ def test_failures_are_told_and_end_with_one(monkeypatch, invoke):
     args = (*CHOICE, "--sets", "german", "--methods", "batch LS-SVM", "--jobs", "1")
     result = invoke("run", *args)
     assert result.exit_code == 1
-    assert "26 new results, 0 reused, 26 failed" in result.stderr
+    assert "21 new results, 0 reused, 21 failed" in result.stderr
     assert "The same command tries them again." in result.stderr
     assert "the first of them german, batch LS-SVM, tune: MemoryError: too large." in (
         result.stderr

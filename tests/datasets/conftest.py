@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import bz2
+import contextlib
+import gzip
 import hashlib
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -96,19 +98,29 @@ class Server(ThreadingHTTPServer):
         self.content = b""
         self.status = 200
         self.knows_ranges = True
+        self.sends_length = True
+        self.packs_if_it_may = False
         # Bytes to send before the connection is cut, one number per request.
         self.cuts = []
+        # Bytes to send, and seconds to wait for another request before the others.
+        self.pauses = []
+        self.asked_again = threading.Event()
         self.ranges = []
 
     @property
     def url(self):
-        return f"http://127.0.0.1:{self.server_port}/files/toy.txt"
+        return self.url_of("toy.txt")
+
+    def url_of(self, name):
+        return f"http://127.0.0.1:{self.server_port}/files/{name}"
 
 
 class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         server = self.server
         asked = self.headers.get("Range")
+        if server.ranges:
+            server.asked_again.set()
         server.ranges.append(asked)
         if server.status != 200:
             self.send_error(server.status)
@@ -119,14 +131,29 @@ class Handler(BaseHTTPRequestHandler):
             if start >= len(server.content):
                 self.send_error(416)
                 return
+        self.send_body(start, status)
+
+    def send_body(self, start, status):
+        server = self.server
         body = server.content[start:]
         self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
+        if server.packs_if_it_may and "gzip" in self.headers["Accept-Encoding"]:
+            body = gzip.compress(body)
+            self.send_header("Content-Encoding", "gzip")
+        if server.sends_length:
+            self.send_header("Content-Length", str(len(body)))
         if status == 206:
             whole = len(server.content)
             self.send_header("Content-Range", f"bytes {start}-{whole - 1}/{whole}")
         self.end_headers()
-        self.wfile.write(body[: server.cuts.pop(0)] if server.cuts else body)
+        n_sent = 0
+        if server.pauses:
+            n_sent, seconds = server.pauses.pop(0)
+            self.wfile.write(body[:n_sent])
+            server.asked_again.wait(seconds)
+        end = server.cuts.pop(0) if server.cuts else len(body)
+        with contextlib.suppress(OSError):  # The client may be gone.
+            self.wfile.write(body[n_sent:end])
 
     def log_message(self, *args):
         pass

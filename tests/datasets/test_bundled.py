@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import tomllib
 from importlib import resources
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from aucmax.datasets import list_bundled, load_bundled
+from aucmax.datasets import info, list_bundled, load_bundled
 
 # Rows and positives, training and test, as counted in the repository they come from.
 COUNTS = {
@@ -35,6 +36,15 @@ def test_rows_labels_and_metadata(name):
     assert data.licence == "CC BY 4.0"
     assert "doi.org" in data.source
     assert f"{n_pos} " in data.description
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_facts_are_written_down_once(name):
+    data, facts = load_bundled(name), info(name)
+    assert (data.title, data.licence) == (facts.title, facts.licence)
+    assert data.source == facts.reference
+    text = (resources.files("aucmax.datasets") / "data" / "bundled.toml").read_text()
+    assert set(tomllib.loads(text)[name]) == {"description", "positive"}
 
 
 @pytest.mark.parametrize("name", COUNTS)

@@ -1,15 +1,34 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import bz2
+import errno
+import gzip
 import hashlib
-import os
 import re
 import socket
+import subprocess
+import sys
+import threading
+import time
 
+import filelock
 import pytest
+import requests
 
 from aucmax.datasets import DatasetDamaged, DatasetUnavailable, download, fetch
 
 CONTENT = b"1 1:1 3:2.5\n-1 2:1\n-1 1:4\n" * 40_000
 SHA256 = "sha256:" + hashlib.sha256(CONTENT).hexdigest()
+LOAD = """
+import sys
+from pathlib import Path
+from aucmax.datasets import Part
+from aucmax.datasets.download import download
+download(Part("train", 1, "toy.svm.bz2", url=sys.argv[1]), Path(sys.argv[2]))
+"""
+
+
+def names(folder):
+    return sorted(file.name for file in folder.iterdir())
 
 
 @pytest.fixture
@@ -45,12 +64,12 @@ def test_later_call_goes_on_where_an_earlier_one_gave_up(remote, tmp_path, monke
     with pytest.raises(DatasetUnavailable, match="the connection was cut 1 times"):
         fetch("toy")
     folder = tmp_path / "cache"
-    assert [file.name for file in folder.iterdir()] == ["toy.txt.part"]
+    assert names(folder) == ["toy.txt.lock", "toy.txt.part"]
     have = (folder / "toy.txt.part").stat().st_size
     assert have > 0
     assert fetch("toy")["train"].read_bytes() == CONTENT
     assert remote.ranges == [None, f"bytes={have}-"]
-    assert [file.name for file in folder.iterdir()] == ["toy.txt"]
+    assert names(folder) == ["toy.txt"]
 
 
 def test_server_that_ignores_ranges_is_read_from_the_start(remote, cache):
@@ -66,21 +85,102 @@ def test_piece_that_is_too_long_is_thrown_away(remote, cache):
     assert remote.ranges == [f"bytes={len(CONTENT) + 4}-", None]
 
 
-def test_piece_of_a_running_download_is_left_alone(remote, cache):
-    other = cache / "toy.txt.part-1"
-    other.write_bytes(CONTENT[:1000])
-    fetch("toy")
-    assert remote.ranges == [None]
-    assert other.read_bytes() == CONTENT[:1000]
-
-
-def test_piece_of_a_killed_download_is_used(remote, cache):
-    other = cache / "toy.txt.part-1"
-    other.write_bytes(CONTENT[:1000])
-    os.utime(other, (0, 0))
+def test_killed_download_is_continued_at_once(remote, cache):
+    remote.pauses = [(600_000, 60)]
+    piece = cache / "toy.txt.part"
+    command = [sys.executable, "-c", LOAD, remote.url, str(cache)]
+    with subprocess.Popen(command) as process:
+        deadline = time.monotonic() + 60
+        while not (piece.exists() and piece.stat().st_size >= 2 * download.BLOCK):
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.kill()
+    have = piece.stat().st_size
     assert fetch("toy")["train"].read_bytes() == CONTENT
-    assert remote.ranges == ["bytes=1000-"]
-    assert not other.exists()
+    assert remote.ranges == [None, f"bytes={have}-"]
+    assert names(cache) == ["toy.txt"]
+
+
+def test_second_thread_waits_and_finds_the_file(remote, cache):
+    # Without a lock, the second request comes within the pause.
+    remote.pauses = [(1000, 0.5)]
+    found = []
+    threads = [
+        threading.Thread(target=lambda: found.append(fetch("toy")["train"]))
+        for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [cache / "toy.txt"] * 2
+    assert found[0].read_bytes() == CONTENT
+    assert remote.ranges == [None]
+    assert names(cache) == ["toy.txt"]
+
+
+def test_nothing_is_packed_on_the_way(remote):
+    # Offsets would be those of the packed bytes.
+    remote.packs_if_it_may = True
+    remote.cuts = [600_000]
+    assert fetch("toy")["train"].read_bytes() == CONTENT
+    assert len(remote.ranges) == 2
+
+
+def test_stream_that_ends_early_without_an_error_is_continued(remote, monkeypatch):
+    real = requests.Response.iter_content
+    n_calls = []
+
+    def first_block_only(self, size):
+        n_calls.append(size)
+        blocks = real(self, size)
+        return blocks if len(n_calls) > 1 else [next(blocks)]
+
+    monkeypatch.setattr(requests.Response, "iter_content", first_block_only)
+    assert fetch("toy")["train"].read_bytes() == CONTENT
+    assert remote.ranges == [None, f"bytes={download.BLOCK}-"]
+
+
+def test_server_may_keep_the_length_to_itself(remote):
+    remote.sends_length = False
+    assert fetch("toy")["train"].read_bytes() == CONTENT
+    assert remote.ranges == [None]
+
+
+PACKED = bz2.compress(CONTENT)
+# Only what is at the very end tells that something is missing.
+CUT = gzip.compress(3 * CONTENT)[:-4]
+PAGE = b"<!DOCTYPE html><html><body>We are moving.</body></html>"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("toy.gz", CUT, "cannot be unpacked"),
+        ("toy.bz2", PAGE, "cannot be unpacked"),
+        ("toy.bz2", bz2.compress(PAGE), "begins with '<'"),
+        ("toy.txt", PAGE, "begins with '<'"),
+        ("toy.txt", b"\xef\xbb\xbf\r\n " + PAGE, "begins with '<'"),
+        ("toy.txt", b"", "is empty"),
+    ],
+)
+def test_wrong_content_is_refused_without_a_checksum(
+    toy, server, cache, name, content, message
+):
+    server.content = content
+    server.sends_length = False
+    toy.register(toy.part("train", url=server.url_of(name)))
+    with pytest.raises(DatasetDamaged, match=f"was deleted: it {message}"):
+        fetch("toy")
+    assert names(cache) == [f"{name}.lock"]
+
+
+@pytest.mark.parametrize(("name", "content"), [("toy.bz2", PACKED), ("toy", CONTENT)])
+def test_right_content_is_taken_without_a_checksum(toy, server, name, content):
+    server.content = content
+    toy.register(toy.part("train", url=server.url_of(name)))
+    assert fetch("toy")["train"].read_bytes() == content
 
 
 @pytest.mark.parametrize("known", ["url_hash", "text_sha256"])
@@ -94,14 +194,14 @@ def test_wrong_checksum_leaves_nothing(toy, server, tmp_path, known):
     assert server.url in message
     assert expected[known].removeprefix("sha256:") in message
     assert re.search("expected, [0-9a-f]{64} received", message)
-    assert list((tmp_path / "cache").iterdir()) == []
+    assert names(tmp_path / "cache") == ["toy.txt.lock"]
 
 
 def test_cut_that_spoils_the_piece_is_found_by_the_checksum(remote, cache):
     (cache / "toy.txt.part").write_bytes(b"wrong start")
     with pytest.raises(DatasetDamaged, match="was deleted"):
         fetch("toy")
-    assert list(cache.iterdir()) == []
+    assert names(cache) == ["toy.txt.lock"]
     assert fetch("toy")["train"].read_bytes() == CONTENT
 
 
@@ -116,7 +216,7 @@ def test_refusal_of_the_server_is_told(remote, tmp_path, status):
     assert "toy.txt" in message
     assert str(tmp_path / "cache") in message
     assert "AUCMAX_DATA" in message
-    assert list((tmp_path / "cache").iterdir()) == []
+    assert names(tmp_path / "cache") == ["toy.txt.lock"]
 
 
 def test_no_connection_is_told_at_once(toy):
@@ -129,10 +229,28 @@ def test_no_connection_is_told_at_once(toy):
             fetch("toy")
 
 
-def test_folder_that_cannot_be_made_is_told(remote, tmp_path):
-    (tmp_path / "cache").write_text("a file, not a folder")
-    with pytest.raises(DatasetUnavailable, match=r"toy.txt cannot be downloaded"):
+def refuse(*args):
+    raise PermissionError(errno.EACCES, "Permission denied", str(args[0]))
+
+
+@pytest.mark.parametrize("which", ["is a file", "is below a file", "is read-only"])
+def test_cache_that_cannot_be_written_is_told(remote, tmp_path, monkeypatch, which):
+    folder = tmp_path / "cache"
+    if which == "is read-only":
+        # As root may write anywhere, the refusal is made up.
+        monkeypatch.setattr(filelock, "FileLock", refuse)
+    else:
+        folder.write_text("a file, not a folder")
+    if which == "is below a file":
+        folder = folder / "below"
+        monkeypatch.setenv("AUCMAX_CACHE", str(folder))
+    with pytest.raises(DatasetUnavailable) as caught:
         fetch("toy")
+    message = str(caught.value)
+    assert f"toy.txt cannot be written to {folder}: " in message
+    assert "Name a folder that can be written in the variable AUCMAX_CACHE" in message
+    assert "Put that file" not in message
+    assert remote.ranges == []
 
 
 def test_bar_is_drawn_on_request_only(remote, capsys, tmp_path):

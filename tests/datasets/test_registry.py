@@ -99,6 +99,8 @@ def test_files_are_named_counted_and_summed(name, part):
         assert all(str(int(label)) == label for label in part.class_counts)
     if part.labels and part.class_counts:
         assert {str(value) for value in part.labels.values()} == set(part.class_counts)
+    # Only where there are both can they differ.
+    assert part.mirror_differs is None or (part.sha256 and part.url)
     assert part.format in ("libsvm", "csv")
     assert set(part.options) <= {"separator", "target", "drop"}
     if part.url is None:
@@ -109,6 +111,11 @@ def test_files_are_named_counted_and_summed(name, part):
         home = re.match("https://([^/]+)/", part.url)[1]
         assert home in ("www.csie.ntu.edu.tw", "archive.ics.uci.edu")
         assert (part.format == "csv") == (home == "archive.ics.uci.edu")
+
+
+def test_mirrors_with_other_values_are_marked():
+    marked = {(name, part.name) for name, part in PARTS if part.mirror_differs}
+    assert marked == {("cod-rna", "train"), ("usps", "train"), ("usps", "test")}
 
 
 def test_no_two_parts_share_a_file():

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
+from itertools import combinations
+
 import matplotlib as mpl
 import numpy as np
 import pytest
+from color_vision import contrast, distance
 from matplotlib import pyplot
 
 from aucmax.plots import BoxDisplay
+from aucmax.plots.boxes import PALETTE
 
 
 @pytest.fixture(autouse=True)
@@ -58,6 +62,26 @@ def test_colors_differ_and_many_methods_have_one_each():
     many = {f"m{i}": [0.1 * i, 0.1 * i + 0.05] for i in range(9)}
     boxes = BoxDisplay.from_values(many).boxes_.values()
     assert len({box.get_edgecolor() for box in boxes}) == 9
+
+
+def test_eight_colors_are_told_apart_by_all_readers():
+    assert len(PALETTE) == 8
+    assert min(distance(*pair) for pair in combinations(PALETTE, 2)) > 15
+    assert min(contrast(color, "#ffffff") for color in PALETTE) > 2.2
+
+
+def test_a_method_keeps_its_color():
+    names = ["first", "missing", "second"]
+    display = BoxDisplay.from_values(VALUES, names=names)
+    colors = {
+        name: mpl.colors.to_hex(box.get_edgecolor()).upper()
+        for name, box in display.boxes_.items()
+    }
+    assert colors == {"first": PALETTE[0], "second": PALETTE[2].upper()}
+    # There is no gap where it would be.
+    assert display.ax_.get_yticks().tolist() == [0, 1]
+    with pytest.raises(ValueError, match="values has 'second', which is not in names"):
+        BoxDisplay(VALUES, names=["first"])
 
 
 def test_axes_may_be_given():

@@ -7,6 +7,7 @@ import pytest
 from matplotlib import pyplot
 
 from aucmax.plots import StudyDisplay
+from aucmax.plots.boxes import PALETTE
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +35,31 @@ def test_lines_labels_and_limits():
     display.figure_.canvas.draw()
     ticks = [text.get_text() for text in ax.get_xticklabels()]
     assert "0.001" in ticks
+
+
+def test_a_method_keeps_its_color():
+    lines = {"a": line([1, 2]), "c": line([1, 2])}
+    display = StudyDisplay.from_lines(lines, label="x", methods=["a", "b", "c"])
+    for name, place in {"a": 0, "c": 2}.items():
+        drawn = [display.lines_[name], display.names_[name]]
+        assert [text.get_color() for text in drawn] == [PALETTE[place]] * 2
+        (band,) = display.bands_[name].get_facecolor()
+        assert mpl.colors.to_hex(band) == PALETTE[place].lower()
+        assert band[3] == pytest.approx(0.13)
+    with pytest.raises(ValueError, match="lines has 'c', which is not in methods"):
+        StudyDisplay(lines, "x", ["a"])
+
+
+@pytest.mark.parametrize(
+    ("x", "ticks"),
+    [([1e-6, 1e-5], {"0.000001", "0.00001"}), ([1e6, 1e7], {"1,000,000"})],
+)
+def test_ticks_have_no_exponents(x, ticks):
+    display = StudyDisplay.from_lines({"a": line(x)}, label="x", x_scale="log")
+    display.figure_.canvas.draw()
+    shown = {text.get_text() for text in display.ax_.get_xticklabels()}
+    assert ticks <= shown
+    assert not [text for text in shown if "e" in text]
 
 
 def test_zero_has_no_logarithm():

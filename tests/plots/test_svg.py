@@ -6,6 +6,7 @@ import matplotlib as mpl
 from matplotlib import pyplot
 
 from aucmax.plots import BoxDisplay, draw_svg
+from aucmax.plots.boxes import PALETTE
 from aucmax.plots.curve import COLORS
 
 VALUES = {"a <b> & $c$": [0.81, 0.82, 0.83], "d": [0.7, 0.8]}
@@ -50,6 +51,13 @@ def test_colors_are_those_of_the_page():
     assert f"var(--plot-1, {COLORS[0].lower()})" in text
     bare = re.sub(r"var\([^)]*\)", "", text)
     assert not re.findall(r"#[0-9a-f]{6}\b", bare)
+
+
+def test_every_color_of_the_boxes_is_one_of_the_page():
+    display = BoxDisplay({f"m{i}": [0.1 * i, 0.2] for i in range(8)})
+    text = draw_svg(display.plot, size=(4, 3), name="n", title="t")
+    for i, color in enumerate(PALETTE):
+        assert f"var(--plot-{i + 1}, {color.lower()})" in text
 
 
 def test_numbers_in_text_keep_their_digits():

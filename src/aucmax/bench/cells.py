@@ -36,8 +36,9 @@ class Ours:
         Whether these are the versions of today.
     versions : tuple of str
         Of the libraries.
-    n_diverged, n_failed : int
-        How many runs count as one half, and how many gave nothing at all.
+    n_tried, n_diverged, n_failed : int
+        How many runs there were, how many of them count as one half, and how many gave
+        nothing at all.
     error : str
         What the first of these said.
     """
@@ -49,6 +50,7 @@ class Ours:
     protocol: str
     is_current: bool
     versions: tuple[str, ...]
+    n_tried: int
     n_diverged: int
     n_failed: int
     error: str
@@ -75,15 +77,19 @@ class Cell:
     headline : str
         Which variant is compared with the paper.
     verdict : str
-        "above", "within", "below", "not comparable", "copied" or "not run". "within" is
-        no further from the paper than the allowance: its printed standard deviation,
-        and 0.005 at least.
+        "above", "within", "below", "incomplete", "not comparable", "copied", "failed"
+        or "not run". "within" is no further from the paper than the allowance: its
+        printed standard deviation, and 0.005 at least. "incomplete" would be one of
+        these three, but has fewer runs than the protocol. "copied" is a figure that
+        the paper has from elsewhere.
     is_partitioned : bool
         Whether the runs are random halves of the classes.
     is_proposed : bool
         Whether the method is one that the papers propose.
     n_expected : int
         How many runs the protocol has; 0 if that is not known.
+    source : str
+        Key of the paper whose runs these are, if it is another one.
     notes : tuple of str
         Keys of the footnotes, those of its set and its method among them.
     """
@@ -98,6 +104,7 @@ class Cell:
     is_partitioned: bool
     is_proposed: bool
     n_expected: int
+    source: str
     notes: tuple[str, ...]
 
     @property
@@ -116,6 +123,28 @@ class Cell:
         if self.main is None or self.printed is None:
             return None
         return self.main.value - self.printed.value
+
+    @property
+    def ratio(self) -> float | None:
+        """Return ours in terms of the paper's."""
+        if self.main is None or self.printed is None or self.printed.value == 0:
+            return None
+        return self.main.value / self.printed.value
+
+    @property
+    def n_runs(self) -> int:
+        """Return how many runs there are."""
+        return len(self.main.runs) if self.main else 0
+
+    @property
+    def is_partial(self) -> bool:
+        """Say whether there are runs, and fewer than the protocol has."""
+        return 0 < self.n_runs < self.n_expected
+
+    @property
+    def is_stale(self) -> bool:
+        """Say whether it is of another code or protocol than today's."""
+        return self.main is not None and not self.main.is_current
 
     @property
     def is_comparable(self) -> bool:
@@ -194,8 +223,8 @@ class Comparison:
 
     @property
     def has_results(self) -> bool:
-        """Say whether anything was run."""
-        return any(cell.ours for cell in self.cells.values())
+        """Say whether anything was run, be it in vain."""
+        return any(c.ours or c.verdict != "not run" for c in self.cells.values())
 
     def _all(self) -> Iterable[Ours]:
         return (ours for cell in self.cells.values() for ours in cell.ours.values())

@@ -2,13 +2,31 @@
 """Our figures beside those that a paper printed, cell by cell."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from aucmax.bench.cells import Cell, Comparison, Ours, Run
 from aucmax.bench.fingerprint import protocol_version
+from aucmax.bench.footnotes import (
+    Notes,
+    cell_text,
+    describe_trouble,
+    is_taken,
+    method_texts,
+    set_texts,
+)
 from aucmax.bench.problem import n_runs
-from aucmax.bench.protocol import Figure, Method, Paper, Printed, SetUse, Table
+from aucmax.bench.protocol import (
+    KEYS,
+    Figure,
+    Method,
+    Paper,
+    Printed,
+    SetUse,
+    Table,
+    load_paper,
+)
 from aucmax.bench.rows import Row
 from aucmax.bench.tasks import merge_limits
 
@@ -17,7 +35,6 @@ ALLOWANCE = 0.005
 # Printed figures are decimal, ours binary: the last bit must not decide.
 ROUNDING = 1e-9
 CodeOf = Callable[[Method], str]
-UNTUNED = "Ours is our estimator as it comes, not tuned by the paper's grid."
 
 
 def compare(
@@ -30,7 +47,8 @@ def compare(
     """Return a table of a paper with our figures in it.
 
     The runs of one figure are all of one version of the source and of the protocol: of
-    today's if there are any, else of the one with the most runs.
+    today's if there are any, else of the one with the most runs. They all have the same
+    parameters, too: what an earlier tuning chose is never mixed in.
 
     Parameters
     ----------
@@ -67,22 +85,22 @@ def compare(
     entry = paper.tables[table]
     found = {key: _by_cell(given) for key, given in (other or {}).items()}
     found[paper.key] = _by_cell(rows)
-    notes = _Notes()
-    set_notes = {s: notes.add(paper.sets[s].why) for s in entry.sets}
-    method_notes = {m: _method_notes(notes, paper.methods[m]) for m in entry.methods}
+    sources = _load_sources(paper, entry)
+    notes = Notes()
+    set_notes = {s: notes.add(*set_texts(paper, entry, s)) for s in entry.sets}
+    method_notes = {
+        m: notes.add(*method_texts(paper, entry, paper.methods[m]))
+        for m in entry.methods
+    }
     cells = {}
-    for name in entry.sets:
+    for use in (paper.sets[s] for s in entry.sets):
         for method in (paper.methods[m] for m in entry.methods):
-            use = paper.sets[name]
-            groups = _find(found, paper, use, method)
+            origin = _find_origin(found, sources, paper, use, method, code_of)
+            shared = (*set_notes[use.name], *method_notes[method.name])
             for metric in entry.metrics:
-                ours = _pick_variants(groups, use, method, metric, code_of)
-                extra = notes.add(*(_trouble(each) for each in ours.values()))
-                ours = {v: each for v, each in ours.items() if each.runs}
-                cells[name, method.name, metric] = _cell(
-                    paper, entry, use, method, metric, ours,
-                    (*set_notes[name], *method_notes[method.name], *extra),
-                )  # fmt: skip
+                cells[use.name, method.name, metric] = _cell(
+                    paper, entry, use, method, metric, origin, notes, shared
+                )
     return Comparison(paper, entry, cells, notes.texts, set_notes, method_notes)
 
 
@@ -98,11 +116,33 @@ def pick_version(
 
     def rank(version: tuple[str, str]) -> tuple[bool, bool, int, tuple[str, str]]:
         is_code, is_protocol = version[0] == code, version[1] == protocol
-        return is_code, is_protocol, len(groups[version]), version
+        return is_code, is_protocol, _count_runs(groups[version]), version
 
     best = max(groups, key=rank)
     is_current = code in ("", best[0]) and protocol in ("", best[1])
     return groups[best], is_current
+
+
+def pick_params(
+    rows: Iterable[Row], params_of: Callable[[Row], str] = lambda row: row.params
+) -> list[Row]:
+    """Return the rows of the parameters with the most runs; if equal, of the last."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(params_of(row), []).append(row)
+    if not groups:
+        return []
+    return max(
+        groups.values(),
+        key=lambda its: (_count_runs(its), max(row.key for row in its)),
+    )
+
+
+def _count_runs(rows: Iterable[Row]) -> int:
+    """Return how many runs gave a figure, each once."""
+    return len(
+        {(r.partition, r.run, r.x) for r in rows if not (r.error and np.isnan(r.auc))}
+    )
 
 
 def current_protocol(use: SetUse, method: Method, figure: Figure | None = None) -> str:
@@ -122,52 +162,83 @@ def _by_cell(rows: Iterable[Row]) -> dict[tuple[str, str, str, str], list[Row]]:
     return groups
 
 
-def _find(
+class _Origin(NamedTuple):
+    """Where the figures of a cell come from: rows by variant, and what they should be.
+
+    The versions of today are empty, and there are 0 runs, if that is not known.
+    """
+
+    rows: dict[str, Sequence[Row]]
+    headline: str
+    code: str
+    protocol: str
+    n_expected: int
+    is_partitioned: bool
+
+
+def _load_sources(paper: Paper, table: Table) -> dict[str, Paper]:
+    """Return the papers that columns were copied from, as far as they are ours."""
+    keys = {paper.methods[m].copied for m in table.methods} & set(KEYS)
+    return {key: load_paper(key, fast=paper.is_fast) for key in sorted(keys)}
+
+
+def _find_origin(
+    found: Mapping[str, _Groups],
+    sources: Mapping[str, Paper],
+    paper: Paper,
+    use: SetUse,
+    method: Method,
+    code_of: CodeOf | None,
+) -> _Origin:
+    name, rows = _find_rows(found, paper, use, method)
+    home = sources.get(method.copied) if method.copied else paper
+    if home is None or name not in home.methods or use.name not in home.sets:
+        known = method.headline if method.headline in rows else next(iter(rows), "")
+        headline = known or method.headline
+        return _Origin(rows, headline, "", "", 0, use.n_partitions > 1)
+    there, its = home.sets[use.name], home.methods[name]
+    limited = merge_limits(there, its)
+    return _Origin(
+        rows,
+        headline=its.headline,
+        code=code_of(its) if code_of and rows else "",
+        protocol=current_protocol(there, its),
+        n_expected=limited.n_partitions * n_runs(limited),
+        is_partitioned=there.n_partitions > 1,
+    )
+
+
+def _find_rows(
     found: Mapping[str, _Groups], paper: Paper, use: SetUse, method: Method
-) -> dict[str, Sequence[Row]]:
-    """Return the rows of a set and a method, by variant."""
+) -> tuple[str, dict[str, Sequence[Row]]]:
+    """Return the rows of a set and a method, by variant, and the name they are under.
+
+    A copied column may have other names in its own paper.
+    """
     mode = "fast" if paper.is_fast else "full"
     groups = found.get(method.copied or paper.key, {})
-    # A copied column may have other names in its own paper.
-    for name in method.copied_as or (method.name,):
+    names = method.copied_as if method.copied else (method.name,)
+    for name in names:
         its = {
             variant: groups[mode, use.name, name, variant]
             for variant in ("published", "default")
             if (mode, use.name, name, variant) in groups
         }
         if its:
-            return its
-    return {}
+            return name, its
+    return names[0], {}
 
 
-def _pick_variants(
-    groups: Mapping[str, Sequence[Row]],
-    use: SetUse,
-    method: Method,
-    metric: str,
-    code_of: CodeOf | None,
-) -> dict[str, Ours]:
-    code = protocol = ""
-    # What a copied column was run with is in another file.
-    if not method.copied:
-        code = code_of(method) if code_of else ""
-        protocol = current_protocol(use, method)
-    return {
-        variant: _summary(*pick_version(rows, code, protocol), metric)
-        for variant, rows in groups.items()
-    }
-
-
-def _summary(rows: list[Row], is_current: bool, metric: str) -> Ours:
-    # Of a run that was tuned twice, the later in the order of the keys.
-    by_split = {(row.partition, row.run): row for row in rows}
+def _summary(origin: _Origin, variant: str, metric: str) -> Ours:
+    rows, is_current = pick_version(origin.rows[variant], origin.code, origin.protocol)
+    rows = pick_params(rows)
     values = {
         Run(row.partition, row.run, row.n_test): read_metric(row, metric)
-        for row in by_split.values()
+        for row in rows
     }
     values = {run: value for run, value in values.items() if np.isfinite(value)}
     every = np.array(list(values.values()) or [np.nan])
-    troubled = [row for row in by_split.values() if row.error]
+    troubled = [row for row in rows if row.error]
     n_failed = sum(bool(np.isnan(row.auc)) for row in troubled)
     return Ours(
         value=float(every.max() if metric == "basis_functions" else every.mean()),
@@ -177,6 +248,7 @@ def _summary(rows: list[Row], is_current: bool, metric: str) -> Ours:
         protocol=rows[0].protocol,
         is_current=is_current,
         versions=tuple(sorted({row.versions for row in rows})),
+        n_tried=len(rows),
         n_diverged=len(troubled) - n_failed,
         n_failed=n_failed,
         error=troubled[0].error if troubled else "",
@@ -205,79 +277,55 @@ def _cell(
     use: SetUse,
     method: Method,
     metric: str,
-    ours: Mapping[str, Ours],
-    notes: tuple[str, ...],
+    origin: _Origin,
+    notes: Notes,
+    shared: tuple[str, ...],
 ) -> Cell:
+    tried = {variant: _summary(origin, variant, metric) for variant in origin.rows}
+    headline = origin.headline
     printed = paper.printed.get((table.name, use.printed, method.printed, metric))
-    headline = method.headline
-    if method.copied and headline not in ours and ours:
-        headline = next(iter(ours))
-    limited = merge_limits(use, method)
+    troubles = (describe_trouble(o, v, headline) for v, o in tried.items())
     return Cell(
         set=use.name,
         method=method.name,
         metric=metric,
         printed=printed,
-        ours=ours,
+        ours={variant: each for variant, each in tried.items() if each.runs},
         headline=headline,
-        verdict=_judge(use, method, metric, printed, ours.get(headline)),
-        is_partitioned=use.n_partitions > 1,
+        verdict=_judge(
+            use, method, metric, printed, tried.get(headline), origin.n_expected
+        ),
+        is_partitioned=origin.is_partitioned,
         is_proposed=method.proposed,
-        n_expected=0 if method.copied else limited.n_partitions * n_runs(limited),
-        notes=tuple(dict.fromkeys(notes)),
+        n_expected=origin.n_expected,
+        source=method.copied,
+        notes=tuple(
+            dict.fromkeys((*shared, *notes.add(cell_text(method, printed), *troubles)))
+        ),
     )
 
 
 def _judge(
-    use: SetUse, method: Method, metric: str, printed: Printed | None, ours: Ours | None
+    use: SetUse,
+    method: Method,
+    metric: str,
+    printed: Printed | None,
+    ours: Ours | None,
+    n_expected: int,
 ) -> str:
     if ours is None:
         return "not run"
-    if method.copied:
+    if ours.n_failed == ours.n_tried:
+        return "failed"
+    if method.copied or is_taken(printed):
         return "copied"
     is_same_problem = use.comparable and use.n_partitions == 1 and metric == "auc"
     if printed is None or not is_same_problem:
         return "not comparable"
+    if len(ours.runs) < n_expected:
+        return "incomplete"
     allowance = max(printed.std or 0.0, ALLOWANCE) + ROUNDING
     difference = ours.value - printed.value
     if abs(difference) <= allowance:
         return "within"
     return "above" if difference > 0 else "below"
-
-
-class _Notes:
-    """Footnotes, numbered as they come, equal ones once."""
-
-    def __init__(self) -> None:
-        self.texts: dict[str, str] = {}
-
-    def add(self, *texts: str) -> tuple[str, ...]:
-        keys = []
-        for text in texts:
-            if not text:
-                continue
-            known = {t: key for key, t in self.texts.items()}
-            key = known.get(text, str(len(self.texts) + 1))
-            self.texts[key] = text
-            keys.append(key)
-        return tuple(keys)
-
-
-def _method_notes(notes: _Notes, method: Method) -> tuple[str, ...]:
-    source = method.copied
-    copied = f"The paper took this column from {source}; ours are the runs of that one."
-    untuned = method.headline == "default" and not source
-    return notes.add(copied if source else "", UNTUNED if untuned else "", method.note)
-
-
-def _trouble(ours: Ours) -> str:
-    """Say what went wrong in some runs, if anything."""
-    n = len(ours.runs) + ours.n_failed
-    parts = []
-    if ours.n_diverged:
-        parts.append(
-            f"{ours.n_diverged} of {n} runs diverged and count as an AUC of 0.5"
-        )
-    if ours.n_failed:
-        parts.append(f"{ours.n_failed} of {n} runs failed and are left out")
-    return f"{'; '.join(parts)}: {ours.error}" if parts else ""

@@ -20,6 +20,8 @@ SOURCES = (
     "aucmax.bench.methods",
     "aucmax.bench.tasks",
     "aucmax.bench.online_curve",
+    "aucmax._kernels.neighbor_curve",
+    "aucmax._utils.threads",
 )
 METRIC = "aucmax.metrics.auc"
 # Words about a set or a method, and what only chooses among results.
@@ -81,15 +83,37 @@ def _imported(modules: set[str]) -> set[str]:
 
 @functools.cache
 def _imports(module: str) -> frozenset[str]:
-    names = set()
+    found = set()
     for node in ast.walk(_statements(module)):
         if isinstance(node, ast.ImportFrom) and node.module:
-            # A name may be a module of its own: ``from aucmax._kernels import pairs``.
-            names |= {node.module, *(f"{node.module}.{a.name}" for a in node.names)}
+            found |= {_home(node.module, alias.name) for alias in node.names}
         elif isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
+            found |= {alias.name for alias in node.names}
     # Not the package itself, which names everything and imports nothing.
-    return frozenset(n for n in names if n.startswith("aucmax.") and _path(n))
+    return frozenset(name for name in found if name.startswith("aucmax."))
+
+
+def _home(module: str, name: str) -> str:
+    """Return the module that a name comes from.
+
+    It may be a module of its own, and a package may have it from one of its modules:
+    then the others of the package do not matter.
+    """
+    if not module.startswith("aucmax."):
+        return module
+    if _path(f"{module}.{name}") is not None:
+        return f"{module}.{name}"
+    for node in _statements(module).body:
+        if not isinstance(node, ast.ImportFrom) or node.module is None:
+            continue
+        if _is_package(module) and any(alias.name == name for alias in node.names):
+            return _home(node.module, name)
+    return module
+
+
+def _is_package(module: str) -> bool:
+    path = _path(module)
+    return path is not None and path.name == "__init__.py"
 
 
 @functools.cache

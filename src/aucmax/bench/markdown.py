@@ -5,20 +5,26 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from aucmax.bench.cells import Cell, Comparison
-from aucmax.bench.protocol import Figure, Paper
+from aucmax.bench.cells import Cell, Comparison, Ours
+from aucmax.bench.protocol import Figure, Paper, Table
 from aucmax.bench.significance import count_outcomes
 from aucmax.bench.study import Line
 from aucmax.bench.wording import (
     METRICS,
     MISSING,
+    OLD,
     PLUS_MINUS,
     REDUCED,
     command_for,
+    describe_allowance,
     describe_code,
+    describe_counts,
     other_name,
     show_difference,
+    show_main,
+    show_number,
     show_ours,
+    show_part,
     show_printed,
     show_range,
     show_runs,
@@ -106,14 +112,12 @@ def figure_markdown(
 
 
 def _about(comparison: Comparison) -> str:
-    counts, proposed = comparison.counts, comparison.proposed_counts
+    is_compared = comparison.counts.n_comparable > 0
     parts = [
         _fast_line(comparison.paper),
-        f"{counts.n_within} of {counts.n_comparable} comparable cells are not below "
-        f"the paper; of the methods the papers propose, {proposed.n_within} of "
-        f"{proposed.n_comparable}.",
-        "Below is by more than the paper's standard deviation, and 0.005 at least; "
-        "such cells are **bold**.",
+        describe_counts(comparison),
+        describe_allowance(comparison.table) if is_compared else "",
+        "Such cells are **bold**." if is_compared else "",
         _sentence(comparison.table.note),
     ]
     return " ".join(part for part in parts if part)
@@ -139,12 +143,12 @@ def _grid(comparison: Comparison, metric: str) -> str:
 
 
 def _in_grid(cell: Cell, comparison: Comparison) -> str:
-    table = comparison.table
-    ours = cell.main.value if cell.main else None
-    shown = _bold(show_value(ours, cell.metric, table), cell)
-    if cell.printed is None:
-        return shown
-    return f"{shown} ({show_value(cell.printed.value, cell.metric, table)})"
+    table, part = comparison.table, show_part(cell)
+    shown = _bold(show_main(cell, table), cell) + (OLD if cell.is_stale else "")
+    shown += f" [{part}]" if part else ""
+    if cell.printed is not None:
+        shown += f" ({show_value(cell.printed.value, cell.metric, table)})"
+    return shown + _marks(_own_notes(comparison, cell))
 
 
 def _cells(comparison: Comparison) -> str:
@@ -173,11 +177,11 @@ def _cells(comparison: Comparison) -> str:
             _named(comparison, "", cell.method),
             METRICS.get(cell.metric, cell.metric),
             show_printed(cell, table),
-            show_ours(cell.main, cell.metric, table),
+            _told(cell.main, cell, table),
             _bold(show_difference(cell, table), cell),
             _bold(cell.verdict, cell) + _marks(_own_notes(comparison, cell)),
             show_range(cell, table),
-            show_ours(cell.other, cell.metric, table),
+            _told(cell.other, cell, table),
             show_runs(cell),
         ]
         body.append(
@@ -185,6 +189,11 @@ def _cells(comparison: Comparison) -> str:
         )
     kept = [(name, side) for name, side, is_kept in columns if is_kept]
     return _table([n for n, _ in kept], body, "".join(side for _, side in kept))
+
+
+def _told(ours: Ours | None, cell: Cell, table: Table) -> str:
+    is_old = ours is not None and not ours.is_current
+    return show_ours(ours, cell.metric, table) + (OLD if is_old else "")
 
 
 def _own_notes(comparison: Comparison, cell: Cell) -> list[str]:
@@ -198,7 +207,8 @@ def _footnotes(comparison: Comparison) -> str:
     if comparison.left_out:
         names = ", ".join(comparison.left_out)
         lines.append(f"In the paper's table, and not here: {_escape(names)}.")
-    if any(cell.verdict == "not comparable" for cell in comparison.cells.values()):
+    cells = comparison.cells.values()
+    if any(cell.verdict == "not comparable" for cell in cells):
         lines.append(
             "Not comparable: the paper's problem is not known in full, it prints no "
             "figure, or the metric depends on the machine."
@@ -209,6 +219,10 @@ def _footnotes(comparison: Comparison) -> str:
             "at 95% over the runs of a set. Folds share training rows, so that these "
             "tests are optimistic."
         )
+    if part := next(filter(None, map(show_part, cells)), ""):
+        lines.append(f"[{part}]: runs so far, of how many; such cells do not count.")
+    if any(cell.verdict == "copied" for cell in cells):
+        lines.append("Copied: the paper has the figure from elsewhere; not counted.")
     lines.append(f"{PLUS_MINUS} is the standard deviation over runs.")
     lines.append(describe_code(comparison))
     lines.append("; ".join(comparison.versions))
@@ -221,7 +235,10 @@ def _points(entry: Figure, lines: Mapping[str, Line]) -> str:
         steps = np.linspace(0, len(every) - 1, MOST_POINTS).round().astype(int)
         every = every[steps]
     body = [
-        [f"{value:.6g}", *(_point(line, value, entry.x) for line in lines.values())]
+        [
+            show_number(value, 6),
+            *(_point(line, value, entry.x) for line in lines.values()),
+        ]
         for value in every
     ]
     label = entry.vary if entry.x != "value" else entry.label or entry.vary
@@ -234,7 +251,7 @@ def _point(line: Line, value: float, axis: str) -> str:
     if not len(at):
         return MISSING
     auc = f"{line.mean[at[0]]:.4f}"
-    return auc if axis == "value" else f"{auc} at {line.x[at[0]]:.3g} {axis}"
+    return auc if axis == "value" else f"{auc} at {show_number(line.x[at[0]])} {axis}"
 
 
 def _table(head: Sequence[str], body: Iterable[Sequence[str]], sides: str) -> str:

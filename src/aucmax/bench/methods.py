@@ -22,6 +22,7 @@ def build(
     X: Matrix,
     is_pos: BoolArray,
     seed: int,
+    n_pairs: float | None = None,
 ) -> Any:
     """Return the estimator of a method, not yet fitted.
 
@@ -39,6 +40,8 @@ def build(
         Which of them are positive.
     seed : int
         ``random_state`` of whatever is random.
+    n_pairs : float, default=None
+        Number of pairs that a C multiplies the sum over; None is that of these rows.
 
     Returns
     -------
@@ -52,7 +55,9 @@ def build(
         name, own = method.estimator, {**method.fixed, **params}
     is_other = variant == "default" and method.default_estimator
     before = {} if is_other else dict(method.before)
-    model = _seeded(_make(name, translate(own, method.penalty, X, is_pos)), seed)
+    model = _seeded(
+        _make(name, translate(own, method.penalty, X, is_pos, n_pairs)), seed
+    )
     if not before:
         return model
     first = _make(before.pop("estimator"), translate(before, "alpha", X, is_pos))
@@ -60,7 +65,11 @@ def build(
 
 
 def translate(
-    params: Mapping[str, Any], penalty: str, X: Matrix, is_pos: BoolArray
+    params: Mapping[str, Any],
+    penalty: str,
+    X: Matrix,
+    is_pos: BoolArray,
+    n_pairs: float | None = None,
 ) -> dict[str, Any]:
     """Return parameters in our terms.
 
@@ -73,12 +82,14 @@ def translate(
     >>> translate({"sigma": 2.0}, "sum", np.eye(2), np.array([True, False]))
     {'gamma': 0.125}
     """
+    if n_pairs is None:
+        n_pairs = count_pairs(is_pos)
     own: dict[str, Any] = {}
     for name, value in params.items():
         if name in ("C", "lambda"):
-            own["alpha"] = _alpha(value, penalty, is_pos)
+            own["alpha"] = _alpha(value, penalty, n_pairs)
         elif name == "Cs":
-            own["alphas"] = sorted(_alpha(C, penalty, is_pos) for C in value)
+            own["alphas"] = sorted(_alpha(C, penalty, n_pairs) for C in value)
         elif name == "sigma":
             own["gamma"] = 1 / (2 * value**2)
         elif name == "gamma_scale":
@@ -88,8 +99,12 @@ def translate(
     return own
 
 
-def _alpha(value: float, penalty: str, is_pos: BoolArray) -> float:
-    n_pairs = float(is_pos.sum()) * float((~is_pos).sum())
+def count_pairs(is_pos: BoolArray) -> float:
+    """Return the number of pairs of a positive and a negative."""
+    return float(is_pos.sum()) * float((~is_pos).sum())
+
+
+def _alpha(value: float, penalty: str, n_pairs: float) -> float:
     if penalty == "half":
         return 2 * value
     if penalty == "sum":

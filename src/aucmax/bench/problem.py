@@ -3,6 +3,7 @@
 
 import functools
 from dataclasses import dataclass
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -58,10 +59,14 @@ class Problem:
         folds = StratifiedKFold(use.n_folds, shuffle=True, random_state=repeat)
         return _split(folds, y, fold)
 
+    def tuning_rows(self, n_tuned: int) -> IntArray:
+        """Return those training rows of the first run that are tuned by."""
+        return capped(self.split(0)[0], n_tuned, FIRST_SEED)
+
     def inner_splits(self, n_tuned: int) -> list[Split]:
         """Return splits inside the training rows of the first run, to tune by."""
         use = self.use
-        rows = capped(self.split(0)[0], n_tuned, FIRST_SEED)
+        rows = self.tuning_rows(n_tuned)
         y = self.is_pos[rows]
         splits = [
             (rows[train], rows[test])
@@ -155,6 +160,9 @@ def binarise(labels: NDArray[Any], positive: Any, partition: int) -> BoolArray:
     is_pos : ndarray of shape (n_rows,)
         Which rows are positive.
     """
+    if labels.ndim == 2 and positive == "largest":
+        # Several labels per row: the most frequent against the rest.
+        return np.asarray(labels[:, np.argmax(labels.sum(axis=0))], dtype=bool)
     classes, counts = np.unique(labels, return_counts=True)
     if positive == "larger":
         if len(classes) != 2:
@@ -163,8 +171,7 @@ def binarise(labels: NDArray[Any], positive: Any, partition: int) -> BoolArray:
             )
         return np.asarray(labels == classes[1])
     if positive == "halves":
-        drawn = np.random.default_rng(partition).permutation(classes)
-        return np.isin(labels, drawn[: len(classes) // 2])
+        return np.isin(labels, draw_half(classes, partition))
     if positive == "smallest":
         eligible = (len(labels) - counts) / counts < MAX_NEGATIVES_PER_POSITIVE
         return np.asarray(labels == classes[eligible][np.argmin(counts[eligible])])
@@ -174,6 +181,36 @@ def binarise(labels: NDArray[Any], positive: Any, partition: int) -> BoolArray:
     if not chosen.any() or chosen.all():
         raise ValueError(f"positive = {positive!r}, but the labels are {classes}.")
     return chosen
+
+
+def draw_half(classes: NDArray[Any], number: int) -> NDArray[Any]:
+    """Return a random half of the classes; another for every number.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The labels.
+    number : int
+        Which half; of n classes there are n over n // 2.
+
+    Returns
+    -------
+    half : ndarray of shape (n_classes // 2,)
+        Labels of the positive rows.
+    """
+    size = len(classes) // 2
+    if number >= comb(len(classes), size):
+        raise ValueError(
+            f"{len(classes)} classes have {comb(len(classes), size)} halves, but "
+            f"number {number} (from 0) was asked for. Lower n_partitions."
+        )
+    found: dict[frozenset[Any], NDArray[Any]] = {}
+    seed = 0
+    while len(found) <= number:
+        drawn = np.random.default_rng(seed).permutation(classes)[:size]
+        found.setdefault(frozenset(drawn.tolist()), drawn)
+        seed += 1
+    return list(found.values())[number]
 
 
 def scale(X: Matrix, steps: tuple[str, ...]) -> Matrix:

@@ -35,47 +35,46 @@ function setUpSorting(table) {
   });
 }
 
-// Keep sets or methods whose name holds the words: of a grid, rows and columns.
+// Keep the cells of which set, method, metric and verdict together hold all words.
 function setUpFilter(box) {
   const tables = Array.from(document.getElementById(box.dataset.of).querySelectorAll("table.sortable"));
   const said = document.getElementById(box.getAttribute("aria-describedby"));
-  const holds = (name, words) => name.toLowerCase().includes(words);
 
+  function holds(text, words) {
+    const low = text.toLowerCase();
+    return words.every((word) => low.includes(word));
+  }
+
+  // Of a grid, rows and columns with such a cell stay; others in them are dimmed.
   function filterGrid(table, words) {
-    const heads = Array.from(table.tHead.rows[0].cells).slice(1);
+    const names = Array.from(table.tHead.rows[0].cells).slice(1).map((head) => head.dataset.name);
     const rows = Array.from(table.tBodies[0].rows);
-    const ofMethods = heads.map((head) => holds(head.dataset.name, words));
-    const ofSets = rows.map((row) => holds(row.dataset.set, words));
-    // Words that are in no method's name are about sets, and the other way round.
-    const anyMethod = ofMethods.includes(true), anySet = ofSets.includes(true);
-    const showColumn = ofMethods.map((is) => is || (anySet && !anyMethod));
-    const showRow = ofSets.map((is) => is || (anyMethod && !anySet));
-    if (anyMethod && anySet) {
-      showColumn.fill(true);
-      showRow.fill(true);
-    }
-    rows.forEach((row, i) => { row.hidden = !showRow[i]; });
-    for (const row of table.rows) {
-      Array.from(row.cells).slice(1).forEach((cell, i) => { cell.hidden = !showColumn[i]; });
-    }
+    const isKept = rows.map((row) => names.map((name, i) =>
+      holds(`${row.dataset.set} ${name} ${row.cells[i + 1].dataset.words}`, words)));
+    rows.forEach((row, i) => {
+      row.hidden = !isKept[i].includes(true);
+      names.forEach((_, j) => row.cells[j + 1].classList.toggle("dim", !isKept[i][j]));
+    });
+    names.forEach((_, j) => {
+      const isHidden = !isKept.some((row) => row[j]);
+      for (const row of table.rows) row.cells[j + 1].hidden = isHidden;
+    });
   }
 
   function filterList(table, words) {
     const rows = Array.from(table.tBodies[0].rows);
-    for (const row of rows) {
-      row.hidden = !holds(row.dataset.set, words) && !holds(row.dataset.method, words);
-    }
+    for (const row of rows) row.hidden = !holds(row.dataset.words, words);
     return [rows.filter((row) => !row.hidden).length, rows.length];
   }
 
   box.addEventListener("input", () => {
-    const words = box.value.trim().toLowerCase();
+    const words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
     for (const table of tables) {
       if (table.classList.contains("grid")) {
         filterGrid(table, words);
       } else {
         const [shown, all] = filterList(table, words);
-        said.textContent = words ? `${shown} of ${all} cells` : "";
+        said.textContent = words.length ? `${shown} of ${all} cells` : "";
       }
     }
   });

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from aucmax._utils.optional import import_optional
-from aucmax.bench.cells import Cell, Comparison, Counts, count_cells
+from aucmax.bench.cells import Cell, Comparison, count_cells
 from aucmax.bench.compare import CodeOf, compare
 from aucmax.bench.fingerprint import code_version
 from aucmax.bench.protocol import KEYS, Figure, Paper, load_paper
@@ -20,17 +20,25 @@ from aucmax.bench.significance import Outcome, Record, count_outcomes, rank_meth
 from aucmax.bench.study import collect_lines
 from aucmax.bench.wording import (
     METRICS,
+    OLD,
     command_for,
     describe_code,
+    describe_counts,
     other_name,
     show_difference,
+    show_main,
     show_ours,
+    show_p,
+    show_part,
     show_printed,
     show_range,
     show_runs,
     show_value,
+    sort_difference,
 )
 
+# Tiles that are left out while they are zero.
+RARE = ("Incomplete", "Failed")
 FILES = resources.files("aucmax.bench")
 # Where the shades of a cell change, as differences of the AUC.
 SHADES = (0.0005, 0.005, 0.015, 0.04)
@@ -63,11 +71,12 @@ def write_report(
     path : path-like
         The file; it is written whole or not at all.
     fast : bool, default=False
-        Whether to show the results of the reduced protocol.
+        Whether to show the results of the reduced protocol; if ``papers`` are given,
+        they say that.
     code_of : callable, default=code_version
         Returns the version of a method's source of today.
     papers : sequence of Paper, default=None
-        Which papers; None is all five.
+        Which papers, all in full or all reduced; None is all five.
 
     Returns
     -------
@@ -94,7 +103,13 @@ def write_report(
             f"There are results of {unknown[0]!r}, which is no paper of this report. "
             f"Pass results of: {', '.join(p.key for p in papers)}."
         )
-    text = _render(papers, store_rows, fast=fast, code_of=code_of)
+    if len({paper.is_fast for paper in papers}) > 1:
+        reduced = ", ".join(paper.key for paper in papers if paper.is_fast)
+        raise ValueError(
+            f"Only a part of the papers is reduced: {reduced}. Load them all with "
+            "fast=True, or none."
+        )
+    text = _render(papers, store_rows, code_of)
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
@@ -109,8 +124,6 @@ def write_report(
 def _render(
     papers: Sequence[Paper],
     store_rows: Mapping[str, Sequence[Row]],
-    *,
-    fast: bool,
     code_of: CodeOf,
 ) -> str:
     jinja2 = import_optional("jinja2", "bench")
@@ -125,10 +138,11 @@ def _render(
     text: str = environment.from_string(_read("report.html.j2")).render(
         css=_read("report.css"),
         js=_read("report.js"),
-        fast=fast,
+        is_fast=any(paper.is_fast for paper in papers),
         papers=sections,
         tiles=_tiles(every),
         shades=SHADES,
+        old=OLD,
     )
     return text
 
@@ -161,8 +175,8 @@ def _paper(
         "command": command_for(paper),
         "counts": count_cells(cells),
         "proposed": count_cells(cell for cell in cells if cell.is_proposed),
-        "n_not_run": _count(cells, "not run"),
-        "n_cells": sum(cell.metric == "auc" for cell in cells),
+        "n_not_run": len(_choose(cells, "not run")),
+        "n_cells": sum(c.metric == "auc" and c.printed is not None for c in cells),
         "tiles": _tiles(cells),
         "tables": [_table(each) for each in comparisons],
         "figures": figures,
@@ -173,33 +187,54 @@ def _paper(
 
 def _tiles(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     """Return the figures that sum up a paper."""
-    counts = count_cells(cells)
-    proposed = count_cells(cell for cell in cells if cell.is_proposed)
-    return [
-        {"title": "Not below the paper", **_share(counts)},
-        {"title": "Of proposed methods", **_share(proposed)},
+    proposed = [cell for cell in cells if cell.is_proposed]
+    tiles = [
+        _share("Not below the paper", cells),
+        _share("Of proposed methods", proposed),
         _tile("Above the paper", cells, "above"),
         _tile("Below the paper", cells, "below"),
         _tile("Not comparable", cells, "not comparable", "copied"),
+        _tile("Incomplete", cells, "incomplete"),
+        _tile("Failed", cells, "failed"),
         _tile("Not run", cells, "not run"),
     ]
+    # Two that should not be there, and often are not.
+    return [t for t in tiles if t["title"] not in RARE or t["value"] != "0"]
 
 
-def _share(counts: Counts) -> dict[str, Any]:
+def _share(title: str, cells: Sequence[Cell]) -> dict[str, Any]:
+    counts = count_cells(cells)
     n, within = counts.n_comparable, counts.n_within
     return {
+        "title": title,
         "value": f"{within} of {n}" if n else "0",
         "share": round(100 * within / n, 1) if n else None,
+        "n_old": sum(cell.is_stale and cell.is_comparable for cell in cells),
     }
 
 
 def _tile(title: str, cells: Sequence[Cell], *verdicts: str) -> dict[str, Any]:
-    return {"title": title, "value": str(_count(cells, *verdicts)), "share": None}
+    chosen = _choose(cells, *verdicts)
+    return {
+        "title": title,
+        "value": str(len(chosen)),
+        "share": None,
+        "n_old": sum(cell.is_stale for cell in chosen),
+    }
 
 
-def _count(cells: Sequence[Cell], *verdicts: str) -> int:
-    """Return how many cells of AUC have one of the verdicts."""
-    return sum(cell.metric == "auc" and cell.verdict in verdicts for cell in cells)
+def _choose(cells: Sequence[Cell], *verdicts: str) -> list[Cell]:
+    """Return the cells of AUC with one of the verdicts.
+
+    What was not run and the paper never printed is not missing.
+    """
+    return [
+        cell
+        for cell in cells
+        if cell.metric == "auc"
+        and cell.verdict in verdicts
+        and (cell.printed is not None or cell.verdict != "not run")
+    ]
 
 
 def _table(comparison: Comparison) -> dict[str, Any]:
@@ -215,8 +250,7 @@ def _table(comparison: Comparison) -> dict[str, Any]:
     records, ranks = count_outcomes(comparison), rank_methods(comparison)
     cells = comparison.cells.values()
     return view | {
-        "counts": comparison.counts,
-        "proposed": comparison.proposed_counts,
+        "counts": describe_counts(comparison),
         "grids": [_grid(comparison, metric, records) for metric in table.metrics],
         "records": records,
         "lines": [_line(comparison, cell, records) for cell in cells],
@@ -230,6 +264,7 @@ def _table(comparison: Comparison) -> dict[str, Any]:
         "is_mixed": bool(comparison.n_stale),
         "boxes": draw_boxes(comparison),
         "ranks": ranks,
+        "rank_p": show_p(ranks.p_value) if ranks else "",
         "rank_plot": draw_ranks(comparison, ranks) if ranks else None,
     }
 
@@ -266,25 +301,29 @@ def _line(
     table = comparison.table
     shared = (*comparison.set_notes[cell.set], *comparison.method_notes[cell.method])
     test = _outcome(cell, records)
-    ours = cell.main.value if cell.main else None
+    metric = METRICS.get(cell.metric, cell.metric)
     return {
         "cell": cell,
-        "metric": METRICS.get(cell.metric, cell.metric),
-        "value": ours,
-        "short": show_value(ours, cell.metric, table),
+        "metric": metric,
+        "value": cell.main.value if cell.main else None,
+        "short": show_main(cell, table),
+        "part": show_part(cell),
         "short_printed": show_value(cell.printed.value, cell.metric, table)
         if cell.printed
         else "",
         "ours": show_ours(cell.main, cell.metric, table),
         "printed": show_printed(cell, table),
         "difference": show_difference(cell, table),
+        "difference_value": sort_difference(cell),
         "range": show_range(cell, table),
         "other": show_ours(cell.other, cell.metric, table),
+        "is_other_old": cell.other is not None and not cell.other.is_current,
         "runs": show_runs(cell),
-        "n_runs": len(cell.main.runs) if cell.main else 0,
         "shade": shade(cell),
         "mark": MARKS.get(cell.verdict, ""),
+        "words": f"{metric} {cell.verdict}{' older code' * cell.is_stale}",
         "test": test,
+        "p_value": show_p(test.p_value) if test else "",
         "test_mark": TEST_MARKS.get(test.word, "") if test else "",
         "set_notes": comparison.set_notes[cell.set],
         "method_notes": comparison.method_notes[cell.method],

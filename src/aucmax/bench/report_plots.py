@@ -39,7 +39,7 @@ def draw_boxes(comparison: Comparison) -> list[Plot]:
                 marks[method] = cell.printed.value * _unit(comparison)
         if max((len(runs) for runs in values.values()), default=0) < 2:
             continue
-        display = BoxDisplay(values, marks)
+        display = BoxDisplay(values, marks, table.methods)
         title = f"AUC over the runs on {name}"
         svg = draw_svg(
             display.plot,
@@ -69,7 +69,7 @@ def draw_lines(
     """Return the lines of each set of a figure."""
     plots = []
     for name, its in lines.items():
-        display = StudyDisplay(its, label_of(figure))
+        display = StudyDisplay(its, label_of(figure), figure.methods)
         svg = draw_svg(
             partial(display.plot, x_scale="log" if figure.log else "linear"),
             size=display.figure_size(),

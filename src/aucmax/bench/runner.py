@@ -11,7 +11,7 @@ from itertools import chain, groupby
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 
 from aucmax.bench.fingerprint import code_version, protocol_version
 from aucmax.bench.problem import n_runs
@@ -27,6 +27,14 @@ NOTHING = dump_params({})
 LOCAL_PLACES = ("mirror", "cache", "package")
 # What a task costs besides its rows.
 LEAST_SECONDS = 0.005
+# Errors of the machine, not of the model.
+TRANSIENT = (
+    "MemoryError",
+    "OSError",
+    "Dataset",
+    "PermissionError",
+    "FileNotFoundError",
+)
 
 
 class Summary(NamedTuple):
@@ -102,7 +110,7 @@ def run(
     sets, methods : collection of str, default=None
         Only these. None is all.
     n_jobs : int, default=None
-        How many processes; None is one per core.
+        How many processes; None is one per core, and more are not used.
     download : bool, default=False
         Whether to download sets that are not at hand; without, they are left out.
     progress : bool, default=False
@@ -128,12 +136,18 @@ def run(
         raise DatasetUnavailable(_explain_missing(missing))
     cells = [cell for cell in cells if cell.use.name not in missing]
     with Store(results, key) as store:
-        work = _Work(paper, store, n_jobs if n_jobs is not None else -1, progress)
+        work = _Work(paper, store, _n_processes(n_jobs), progress)
         work.do(cells)
     seconds = time.monotonic() - start
     return Summary(
         work.n_done, work.n_reused, work.n_failed, missing, seconds, work.error
     )
+
+
+def _n_processes(n_jobs: int | None) -> int:
+    """Return how many processes: no more than cores, which would be in the way."""
+    asked: int = effective_n_jobs(-1 if n_jobs is None else n_jobs)
+    return min(asked, int(cpu_count()))
 
 
 def plan(
@@ -186,6 +200,12 @@ def plan(
                 its = figured if variant == method.variants[0] else ()
                 if in_table or its:
                     cells.append(Cell(limited, there, variant, in_table, its))
+    lenders = {paper.methods[name].copied for name in methods or ()} - {""}
+    if not cells and lenders:
+        raise ValueError(
+            f"{paper.key} copied these columns from {', '.join(sorted(lenders))}. Run "
+            "them there."
+        )
     if not cells:
         raise ValueError(
             f"{paper.key} has nothing to run for this choice: none of these methods is "
@@ -295,6 +315,8 @@ class _Work:
         self._mode = "fast" if paper.is_fast else "full"
         self._paper, self._store, self._n_jobs = paper, store, n_jobs
         self._progress = Progress(paper.key, shown=progress)
+        # Read once: an edit while the run is at work does not change what is running.
+        self._codes = {m.name: code_version(m) for m in paper.methods.values()}
         self._found: dict[Any, dict[tuple[int, float], Row]] = {}
         for row in store.rows():
             self._remember(row)
@@ -304,7 +326,8 @@ class _Work:
         self._progress.expect(
             sum(_cost(task) for cell in cells for task in self._all_tasks(cell))
         )
-        pool = Parallel(self._n_jobs, return_as="generator_unordered")
+        # One by one: in larger batches, what is done would wait for the rest.
+        pool = Parallel(self._n_jobs, return_as="generator_unordered", batch_size=1)
         with self._progress, pool:
             for _, group in groupby(cells, key=lambda cell: cell.use.name):
                 batch = list(group)
@@ -354,7 +377,8 @@ class _Work:
                 yield self._task(cell, "tune", params=dump_params(candidate))
 
     def _tuned(self, cell: Cell) -> Iterator[Task]:
-        return self._with(cell, self._best(cell))
+        best = self._best(cell)
+        return iter(()) if best is None else self._with(cell, best)
 
     def _with(self, cell: Cell, params: str) -> Iterator[Task]:
         """Yield what the tables and figures need, with parameters that are chosen."""
@@ -392,31 +416,35 @@ class _Work:
             cell.method,
             cell.variant,
             stage,
+            code=self._codes[cell.method.name],
             **{"partition": 0, "run": 0, **rest},
         )
 
-    def _best(self, cell: Cell) -> str:
-        """Return the candidate with the best mean AUC over the inner folds."""
+    def _best(self, cell: Cell) -> str | None:
+        """Return the candidate with the best mean AUC over the inner folds.
+
+        None as long as one of them has no result, so that no table ever mixes two
+        choices, and if not one could be fitted.
+        """
         tasks = list(self._to_tune(cell))
         if not tasks:
             only = cell.method.candidates()[0] if cell.variant == "published" else {}
             return dump_params(only)
-        means: list[float] = []
-        for task in tasks:
-            aucs = [row.auc for row in self._found.get(_identity(task), {}).values()]
-            means.append(float(np.mean(aucs)) if aucs else np.nan)
+        if not all(self._is_done(task) for task in tasks):
+            return None
+        means = [
+            np.mean([row.auc for row in self._found[_identity(task)].values()])
+            for task in tasks
+        ]
         if np.isnan(means).all():
-            return tasks[0].params
+            return None
         return tasks[int(np.nanargmax(means))].params
 
     def _remember(self, row: Row) -> None:
-        method = self._paper.methods.get(row.method)
-        is_ours = (
-            row.mode == self._mode
-            and method is not None
-            and row.code == code_version(method)
-        )
-        if is_ours and not _is_failure(row):
+        is_ours = row.mode == self._mode and row.code == self._codes.get(row.method)
+        # A candidate that cannot be fitted is not chosen; anything else is tried again.
+        is_final = row.stage == "tune" and not row.error.startswith(TRANSIENT)
+        if is_ours and (is_final or not _is_failure(row)):
             rows = self._found.setdefault(_identity_of_row(row), {})
             rows[row.inner, row.x] = row
 
@@ -425,7 +453,7 @@ class _Work:
         if task.figure is not None:
             is_there = any(x == task.x for _, x in rows)
             return bool(rows) if task.figure.vary == "online" else is_there
-        return len(rows) >= task.n_rows
+        return len(rows) >= task.n_rows or any(map(_is_failure, rows.values()))
 
 
 def _is_failure(row: Row) -> bool:

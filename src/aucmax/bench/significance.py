@@ -70,6 +70,8 @@ class Ranks(NamedTuple):
         Of Friedman's test that all methods are equal.
     critical_difference : float
         Ranks less than this apart do not differ, by Nemenyi's test.
+    left_out : dict of str to str
+        Methods with results that have no rank here, and why.
     """
 
     mean: Mapping[str, float]
@@ -77,6 +79,7 @@ class Ranks(NamedTuple):
     statistic: float
     p_value: float
     critical_difference: float
+    left_out: Mapping[str, str]
 
 
 def paired_test(
@@ -168,7 +171,7 @@ def _test_cells(
         comparison.cells[name, each, "auc"]
         for each in (comparison.table.reference, method)
     ]
-    if any(cell.main is None or cell.verdict == "copied" for cell in cells):
+    if any(cell.main is None or cell.source for cell in cells):
         return None
     first, second = (cell.main.runs for cell in cells if cell.main is not None)
     return paired_test(first, second, level)
@@ -177,7 +180,9 @@ def _test_cells(
 def rank_methods(comparison: Comparison, level: float = LEVEL) -> Ranks | None:
     """Return average ranks by AUC, with the tests of Friedman and Nemenyi.
 
-    Methods without any result are passed over, then sets that not all others have.
+    Left out are columns that were copied from another paper, which has other splits;
+    then methods with results on fewer than half of the sets that have any; then sets
+    that not all others have.
 
     Parameters
     ----------
@@ -198,12 +203,8 @@ def rank_methods(comparison: Comparison, level: float = LEVEL) -> Ranks | None:
     table = comparison.table
     if "auc" not in table.metrics:
         return None
-    values = {
-        (s, m): cell.main.value
-        for (s, m, metric), cell in comparison.cells.items()
-        if metric == "auc" and cell.main is not None
-    }
-    methods = [m for m in table.methods if any((s, m) in values for s in table.sets)]
+    values, left_out = _rankable(comparison)
+    methods = [m for m in table.methods if m in {name for _, name in values}]
     sets = [s for s in table.sets if all((s, m) in values for m in methods)]
     if len(methods) < 3 or len(sets) < 2:
         return None
@@ -220,7 +221,31 @@ def rank_methods(comparison: Comparison, level: float = LEVEL) -> Ranks | None:
         statistic,
         p_value,
         critical_difference(len(methods), len(sets), level),
+        left_out,
     )
+
+
+def _rankable(
+    comparison: Comparison,
+) -> tuple[dict[tuple[str, str], float], dict[str, str]]:
+    """Return mean AUCs by set and method, and which methods are not among them."""
+    paper, table = comparison.paper, comparison.table
+    found: dict[str, dict[str, float]] = {}
+    for m in table.methods:
+        cells = [comparison.cells[s, m, "auc"] for s in table.sets]
+        found[m] = {cell.set: cell.main.value for cell in cells if cell.main}
+    own = [its for m, its in found.items() if not paper.methods[m].copied]
+    n_sets = len(set().union(*own))
+    values: dict[tuple[str, str], float] = {}
+    left_out = {}
+    for m, its in found.items():
+        if its and paper.methods[m].copied:
+            left_out[m] = f"runs of {paper.methods[m].copied}"
+        elif its and 2 * len(its) < n_sets:
+            left_out[m] = f"run on {len(its)} of {n_sets} sets"
+        else:
+            values |= {(s, m): value for s, value in its.items()}
+    return values, left_out
 
 
 def critical_difference(n_methods: int, n_sets: int, level: float = LEVEL) -> float:

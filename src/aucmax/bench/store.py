@@ -73,7 +73,7 @@ class Store:
         since the last flush.
         """
         self._buffer.extend(rows)
-        taken = np.nansum([row.seconds + row.scoring for row in self._buffer])
+        taken = np.nansum([(row.seconds, row.scoring) for row in self._buffer])
         if max(time.monotonic() - self._flushed, taken) > FLUSH_SECONDS:
             self.flush()
 
@@ -100,7 +100,13 @@ class Store:
 
     def __enter__(self) -> "Store":
         """Lock the folder, so that two runs do not do the same work."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            (self.folder / "parts").mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RuntimeError(
+                f"Results cannot be kept in {self.folder} ({error.strerror}). Choose "
+                "another folder for them."
+            ) from error
         filelock = import_optional("filelock", "bench")
         # The system drops the lock of a process that is killed.
         self._lock = filelock.FileLock(self.folder / ".lock")
@@ -113,7 +119,7 @@ class Store:
             ) from None
         try:
             # What a killed run was writing.
-            for draft in self.folder.rglob("*.tmp"):
+            for draft in self.folder.rglob("*.parquet.*.tmp"):
                 draft.unlink()
             self.compact()
         except BaseException:

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The figures of a paper: the mean AUC against what was varied."""
 
+import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from aucmax._utils.typing import FloatArray
-from aucmax.bench.compare import CodeOf, current_protocol, pick_version
-from aucmax.bench.protocol import Paper
-from aucmax.bench.rows import Row
+from aucmax.bench.compare import CodeOf, current_protocol, pick_params, pick_version
+from aucmax.bench.protocol import Figure, Paper
+from aucmax.bench.rows import Row, dump_params
 
 
 class Line(NamedTuple):
@@ -87,20 +88,23 @@ def collect_lines(
     for name in entry.sets:
         for method in entry.methods:
             variants = groups.get((name, method), {})
-            code = code_of(paper.methods[method]) if code_of else ""
+            code = code_of(paper.methods[method]) if code_of and variants else ""
             for variant in paper.methods[method].variants:
                 protocol = current_protocol(
                     paper.sets[name], paper.methods[method], entry
                 )
                 its = variants.get(variant, ())
-                line = _line(*pick_version(its, code, protocol), entry.x)
+                line = _line(*pick_version(its, code, protocol), entry)
                 if line is not None:
                     lines.setdefault(name, {})[method] = line
                     break
     return lines
 
 
-def _line(rows: list[Row], is_current: bool, axis: str) -> Line | None:
+def _line(rows: list[Row], is_current: bool, figure: Figure) -> Line | None:
+    # Of what was tuned twice, only one: the rest of the parameters does not vary.
+    rows = pick_params(rows, lambda row: _without(row.params, figure.vary))
+    axis = figure.x
     by_x: dict[float, list[Row]] = {}
     for row in rows:
         if not row.error or np.isfinite(row.auc):
@@ -123,6 +127,12 @@ def _line(rows: list[Row], is_current: bool, axis: str) -> Line | None:
         is_current,
         tuple(sorted({row.versions for row in rows})),
     )
+
+
+def _without(params: str, name: str) -> str:
+    rest = json.loads(params)
+    rest.pop(name, None)
+    return dump_params(rest)
 
 
 def _place(point: Sequence[Row], axis: str) -> float:

@@ -13,8 +13,8 @@ from sklearn.base import clone
 
 from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import BoolArray, IntArray, Matrix
-from aucmax.bench.fingerprint import code_version, protocol_version, versions
-from aucmax.bench.methods import build
+from aucmax.bench.fingerprint import protocol_version, versions
+from aucmax.bench.methods import build, count_pairs
 from aucmax.bench.online_curve import auc_curve
 from aucmax.bench.problem import Problem, capped, load_problem
 from aucmax.bench.protocol import Figure, Method, SetUse, limited
@@ -51,6 +51,8 @@ class Task:
         Which split; of "tune", every inner split of run 0.
     params : str
         JSON.
+    code : str
+        Version of the source, read before the run began.
     figure : Figure or None
         What else is varied; its value is ``x``.
     """
@@ -64,12 +66,13 @@ class Task:
     partition: int
     run: int
     params: str
+    code: str
     figure: Figure | None = None
     x: float = NO_VALUE
 
     @property
     def n_rows(self) -> int:
-        """Return how many results it has: one per inner split, or per point."""
+        """Return how many results it has: one, or one per inner split."""
         if self.stage == "tune":
             every = self.use.n_inner_folds * self.use.n_inner_repeats
             return min(every, self.use.n_inner_used or every)
@@ -111,16 +114,17 @@ def _evaluate(task: Task) -> list[Row]:
 def _fit(
     task: Task, problem: Problem, train: IntArray, test: IntArray, *, inner: int
 ) -> Row:
-    train = capped(train, task.use.max_train, task.run)
-    share = round(task.method.train_share * len(train))
-    train = capped(train, share, task.run)
+    train = _limited(task, train)
     if task.figure is not None and task.figure.vary == "n_rows":
         order = np.random.default_rng(task.run).permutation(len(train))
         train = train[order[: int(task.x)]]
     X_train, X_test = problem.take(train, test)
     y_train, y_test = problem.is_pos[train], problem.is_pos[test]
     params = json.loads(task.params)
-    model = build(task.method, task.variant, params, X_train, y_train, task.run)
+    n_pairs = _tuned_pairs(task, problem)
+    model = build(
+        task.method, task.variant, params, X_train, y_train, task.run, n_pairs
+    )
     _warm_up(task.method.name, task.variant, model, X_train, y_train)
     auc, error, scored = DIVERGED_AUC, "", np.nan
     start = time.process_time()
@@ -143,6 +147,26 @@ def _fit(
         n_test=len(test),
         error=error,
     )
+
+
+def _limited(task: Task, train: IntArray) -> IntArray:
+    """Return as many of the training rows as the set and the method take."""
+    train = capped(train, task.use.max_train, task.run)
+    return capped(train, round(task.method.train_share * len(train)), task.run)
+
+
+def _tuned_pairs(task: Task, problem: Problem) -> float | None:
+    """Return the number of pairs that a C refers to which was tuned on fewer rows.
+
+    The same C beside the sum over many more pairs would be another penalty: what was
+    tuned is its ratio to the mean.
+    """
+    if task.stage == "tune" or task.variant != "published" or not task.use.tune_rows:
+        return None
+    tuned = _limited(task, problem.tuning_rows(task.use.tune_rows))
+    if len(tuned) >= len(_limited(task, problem.split(task.run)[0])):
+        return None
+    return count_pairs(problem.is_pos[tuned])
 
 
 def _follow(task: Task, figure: Figure, problem: Problem) -> list[Row]:
@@ -180,7 +204,7 @@ def _warm_up(name: str, variant: str, model: Any, X: Matrix, is_pos: BoolArray) 
 
 def _size(model: Any) -> int:
     basis = getattr(model, "basis_", None)
-    return -1 if basis is None else len(basis)
+    return -1 if basis is None else int(basis.shape[0])
 
 
 def _row(
@@ -198,7 +222,7 @@ def _row(
     return Row(
         paper=task.paper,
         mode=task.mode,
-        code=code_version(task.method),
+        code=task.code,
         protocol=protocol_version(task.use, task.method, task.figure),
         stage=task.stage,
         set=task.use.name,

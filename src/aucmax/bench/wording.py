@@ -3,7 +3,10 @@
 
 import shlex
 
+import numpy as np
+
 from aucmax.bench.cells import Cell, Comparison, Ours
+from aucmax.bench.compare import ALLOWANCE
 from aucmax.bench.protocol import Paper, Table
 
 MISSING = "\N{EN DASH}"
@@ -19,6 +22,10 @@ METRICS = {
 # What the variant beside the headline is called.
 OTHER_NAMES = {"published": "untuned", "default": "as published"}
 REDUCED = "reduced protocol (--fast)"
+# Of another version of the source or of the protocol than the present one.
+OLD = "\N{DAGGER}"
+# Smaller ones are not told apart.
+SMALLEST_P = 1e-4
 
 
 def show_value(value: float | None, metric: str, table: Table) -> str:
@@ -38,8 +45,35 @@ def show_value(value: float | None, metric: str, table: Table) -> str:
         return f"{value * _unit(table):.{table.digits}f}"
     if metric == "basis_functions":
         return f"{value:.0f}"
-    # Three digits, but never an exponent.
-    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return show_number(value)
+
+
+def show_number(value: float, digits: int = 3) -> str:
+    """Return a number with so many digits that count, and never with an exponent.
+
+    Examples
+    --------
+    >>> from aucmax.bench.wording import show_number
+    >>> show_number(0.0000512), show_number(999.7), show_number(123456.7)
+    ('0.0000512', '1000', '123457')
+    """
+    if abs(value) >= 10**digits:
+        return f"{value:.0f}"
+    return np.format_float_positional(
+        value, precision=digits, unique=False, fractional=False, trim="-"
+    )
+
+
+def show_p(p_value: float) -> str:
+    """Return the p-value of a test.
+
+    Examples
+    --------
+    >>> from aucmax.bench.wording import show_p
+    >>> show_p(0.0496), show_p(3e-12)
+    ('0.0496', '<0.0001')
+    """
+    return f"<{SMALLEST_P}" if p_value < SMALLEST_P else f"{p_value:.4f}"
 
 
 def show_spread(value: float, std: float | None, metric: str, table: Table) -> str:
@@ -52,14 +86,18 @@ def show_spread(value: float, std: float | None, metric: str, table: Table) -> s
 
 def show_difference(cell: Cell, table: Table) -> str:
     """Return ours less the paper's; of seconds and sizes, ours in terms of it."""
-    difference = cell.difference
-    if difference is None or cell.main is None or cell.printed is None:
+    value = sort_difference(cell)
+    if value is None:
         return MISSING
-    if cell.metric == "auc":
-        return f"{difference * _unit(table):+.{table.digits}f}"
-    if cell.printed.value == 0:
-        return MISSING
-    return f"{TIMES}{cell.main.value / cell.printed.value:.2g}"
+    if cell.metric != "auc":
+        return f"{TIMES}{show_number(value, 2)}"
+    text = f"{value * _unit(table):+.{table.digits}f}"
+    return text if float(text) else text[1:]
+
+
+def sort_difference(cell: Cell) -> float | None:
+    """Return the number that :func:`show_difference` shows."""
+    return cell.difference if cell.metric == "auc" else cell.ratio
 
 
 def show_printed(cell: Cell, table: Table) -> str:
@@ -86,10 +124,21 @@ def show_range(cell: Cell, table: Table) -> str:
 
 def show_runs(cell: Cell) -> str:
     """Return how many runs there are, and of how many if some are missing."""
-    if cell.main is None:
-        return "0"
-    n = len(cell.main.runs)
-    return f"{n} of {cell.n_expected}" if n < cell.n_expected else str(n)
+    return (
+        f"{cell.n_runs} of {cell.n_expected}" if cell.is_partial else str(cell.n_runs)
+    )
+
+
+def show_part(cell: Cell) -> str:
+    """Return the same in short, and nothing if no run is missing."""
+    return f"{cell.n_runs}/{cell.n_expected}" if cell.is_partial else ""
+
+
+def show_main(cell: Cell, table: Table) -> str:
+    """Return our figure alone, or why there is none."""
+    if cell.verdict == "failed":
+        return "failed"
+    return show_value(cell.main.value if cell.main else None, cell.metric, table)
 
 
 def other_name(comparison: Comparison) -> str:
@@ -99,6 +148,44 @@ def other_name(comparison: Comparison) -> str:
         for m in comparison.table.methods
     }
     return " or ".join(sorted(names, reverse=True))
+
+
+def describe_counts(comparison: Comparison) -> str:
+    """Return how the table compares with the paper; nothing if it has no AUC."""
+    if "auc" not in comparison.table.metrics:
+        return ""
+    counts, proposed = comparison.counts, comparison.proposed_counts
+    words = "No cell can be compared with the paper"
+    if counts.n_comparable:
+        words = (
+            f"{counts.n_within} of {counts.n_comparable} comparable cells are not "
+            "below the paper"
+        )
+    if proposed.n_comparable:
+        words += (
+            f"; of the methods the papers propose, {proposed.n_within} of "
+            f"{proposed.n_comparable}"
+        )
+    verdicts = [cell.verdict for cell in comparison.cells.values()]
+    if n := verdicts.count("incomplete"):
+        words += f"; {n} {'is' if n == 1 else 'are'} incomplete and not counted"
+    return f"{words}."
+
+
+def describe_allowance(table: Table) -> str:
+    """Return from where on a cell is below.
+
+    Examples
+    --------
+    >>> from aucmax.bench.protocol import Table
+    >>> from aucmax.bench.wording import describe_allowance
+    >>> describe_allowance(Table("2", "", ("diabetes",), ("OPAUC",), percent=True))
+    "Below is by more than the paper's standard deviation, and 0.5 at least."
+    """
+    least = show_number(ALLOWANCE * _unit(table))
+    return (
+        f"Below is by more than the paper's standard deviation, and {least} at least."
+    )
 
 
 def describe_code(comparison: Comparison) -> str:
@@ -113,7 +200,7 @@ def describe_code(comparison: Comparison) -> str:
         n = comparison.n_stale
         words += (
             f"; {n} {'cell is' if n == 1 else 'cells are'} of another version of the "
-            "source or of the protocol than the present one"
+            f"source or of the protocol than the present one ({OLD})"
         )
     return f"{words}."
 

@@ -16,10 +16,10 @@ from aucmax.datasets.bundled import Bundle, list_bundled, load_bundled
 from aucmax.datasets.errors import DatasetDamaged, DatasetUnavailable
 from aucmax.datasets.loading import Dataset, load
 from aucmax.datasets.parts import Part
-from aucmax.datasets.readers import read_arff, read_csv, read_libsvm
 from aucmax.datasets.registry import DatasetInfo, info, list_datasets
 from aucmax.datasets.store import fetch
 from aucmax.datasets.streams import drifting_stream, make_imbalanced
+from aucmax.io import read_arff, read_csv, read_libsvm
 
 __all__ = [
     "Bundle",

@@ -11,6 +11,7 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.model_selection import train_test_split
 
 from aucmax._utils.typing import FloatArray, IntArray
+from aucmax.datasets.registry import info
 
 DATA = resources.files("aucmax.datasets") / "data"
 TEST_SHARE = 0.3
@@ -103,23 +104,27 @@ def load_bundled(name: str) -> Bundle:
             f"There is no bundled data set {name!r}. Choose one of "
             f"{', '.join(list_bundled())}."
         )
-    X, y = _read(entry["train"], entry)
-    if "test" in entry:
-        X_test, y_test = _read(entry["test"], entry)
+    facts = info(name)
+    (X, y), *rest = [
+        _read(part.file, facts.n_features, entry["positive"])
+        for part in facts.parts.values()
+    ]
+    if rest:
+        X_test, y_test = rest[0]
     else:
         X, X_test, y, y_test = train_test_split(
             X, y, test_size=TEST_SHARE, stratify=y, random_state=SPLIT_SEED
         )
     return Bundle(
         name=name,
-        title=entry["title"],
+        title=facts.title,
         X=X,
         y=y,
         X_test=X_test,
         y_test=y_test,
         description=entry["description"],
-        source=entry["source"],
-        licence=entry["licence"],
+        source=facts.reference,
+        licence=facts.licence,
     )
 
 
@@ -128,7 +133,7 @@ def _catalogue() -> dict[str, Any]:
     return tomllib.loads((DATA / "bundled.toml").read_text(encoding="utf-8"))
 
 
-def _read(file: str, entry: dict[str, Any]) -> tuple[FloatArray, IntArray]:
+def _read(file: str, n_features: int, positive: int) -> tuple[FloatArray, IntArray]:
     with resources.as_file(DATA / file) as path:
-        rows, labels = load_svmlight_file(str(path), n_features=entry["n_features"])
-    return rows.toarray(), (labels == entry["positive"]).astype("int64")
+        rows, labels = load_svmlight_file(str(path), n_features=n_features)
+    return rows.toarray(), (labels == positive).astype("int64")

@@ -1,22 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Whether a file is whole, and the one that was published."""
 
-import bz2
-import gzip
 import hashlib
-import lzma
-import zlib
 from pathlib import Path
-from typing import IO, Any
 
 from aucmax.datasets.errors import DatasetDamaged
 from aucmax.datasets.folders import Found
 from aucmax.datasets.parts import Part
+from aucmax.io.source import UNPACKING_ERRORS, open_binary
 
-OPENERS = {".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open}
-# What reading a compressed file raises if it is cut off or not what its name says.
-UNPACKING_ERRORS = (EOFError, OSError, lzma.LZMAError, zlib.error)
-
+BLOCK = 1 << 20
+# What may stand before the text of a web page: a byte order mark, and white space.
+BEFORE_TEXT = b"\xef\xbb\xbf \t\r\n"
 # Files found whole in this process, by path, size and time of the last change.
 _checked: set[tuple[str, int, int]] = set()
 
@@ -52,9 +47,30 @@ def check_public(part: Part, path: Path) -> None:
         algorithm, _, expected = part.url_hash.partition(":")
         _compare(algorithm, expected, file_hash(path, algorithm))
     if part.text_sha256 is not None:
-        # A download in progress has another name, so the suffix is taken from the part.
-        received = text_sha256(path, Path(part.public_file or "").suffix)
+        received = text_sha256(path, _public_suffix(part))
         _compare("sha256 of the text", part.text_sha256, received)
+
+
+def check_download(part: Part, path: Path) -> None:
+    """Raise `DatasetDamaged` unless what arrived may be the public file.
+
+    Where no checksum is known, it must be possible to unpack it to its end, and it must
+    not be a web page, which some servers send in place of an error.
+    """
+    if part.has_checksum:
+        check_public(part, path)
+        return
+    try:
+        with open_binary(path, _public_suffix(part)) as file:
+            start = file.read(BLOCK)
+            while file.read(BLOCK):
+                pass
+    except UNPACKING_ERRORS as error:
+        raise DatasetDamaged(f"it cannot be unpacked ({error})") from error
+    if not start:
+        raise DatasetDamaged("it is empty")
+    if start.lstrip(BEFORE_TEXT).startswith(b"<"):
+        raise DatasetDamaged("it begins with '<', as a web page does")
 
 
 def file_hash(path: Path, algorithm: str) -> str:
@@ -78,11 +94,9 @@ def text_sha256(path: Path, suffix: str | None = None) -> str:
     return digest.hexdigest()
 
 
-def open_binary(path: Path, suffix: str | None = None) -> IO[bytes]:
-    """Open a file for reading; .bz2, .gz and .xz are unpacked on the way."""
-    opener: Any = OPENERS.get(path.suffix if suffix is None else suffix, open)
-    file: IO[bytes] = opener(path, "rb")
-    return file
+def _public_suffix(part: Part) -> str:
+    """Return the suffix of the public file, as a download has another name at first."""
+    return Path(part.public_file or "").suffix
 
 
 def _compare(what: str, expected: str | int | None, received: str | int) -> None:

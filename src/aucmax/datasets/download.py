@@ -2,16 +2,14 @@
 """Downloads that continue where they were cut off, and are checked before use."""
 
 import contextlib
-import logging
 import os
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from aucmax._utils.optional import import_optional
-from aucmax.datasets.checks import check_public
+from aucmax.datasets.checks import check_download
 from aucmax.datasets.errors import DatasetDamaged
 from aucmax.datasets.parts import Part
 
@@ -19,8 +17,6 @@ BLOCK = 1 << 18
 TIMEOUT = 30.0
 # How often a download that was cut off is taken up again in one call.
 ATTEMPTS = 5
-# A running download writes more often than this (seconds); an older piece is nobody's.
-ABANDONED = 600.0
 
 
 def download(part: Part, folder: Path, *, progress: bool | None = None) -> Path:
@@ -28,7 +24,8 @@ def download(part: Part, folder: Path, *, progress: bool | None = None) -> Path:
 
     Nothing of that name is in the folder until the file is whole and its checksum, if
     one is known, is right. What arrived of a download that was cut off is kept under
-    another name, and the next download goes on from there.
+    another name, and the next download goes on from there. While one thread or process
+    downloads a file, others wait for it.
 
     Parameters
     ----------
@@ -47,60 +44,36 @@ def download(part: Part, folder: Path, *, progress: bool | None = None) -> Path:
     Raises
     ------
     DatasetDamaged
-        If what arrived has the wrong checksum; it is deleted.
+        If what arrived cannot be the file; it is deleted.
     OSError
-        If it cannot be had or written; the message says why in a few words.
+        If it cannot be had; the message says why in a few words. If it cannot be
+        written, the error of the system, which has an `errno`.
     """
-    pooch = import_optional("pooch", "data")
+    filelock = import_optional("filelock", "data")
     is_shown = sys.stderr.isatty() if progress is None else progress
-    with _quiet(pooch.get_logger()):
-        path = pooch.retrieve(
-            part.url,
-            known_hash=None,  # The downloader checks more kinds than pooch does.
-            fname=part.public_file,
-            path=folder,
-            downloader=_Downloader(part, is_shown),
-        )
-    return Path(path)
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / str(part.public_file)
+    lock = folder / f"{file.name}.lock"
+    # The system drops the lock of a process that is killed.
+    with filelock.FileLock(lock):
+        if not file.is_file():
+            _fill(part, file, is_shown)
+        # Safe only now that the file is there: whoever locks next just finds it.
+        with contextlib.suppress(OSError):
+            lock.unlink()
+    return file
 
 
-class _Downloader:
-    """What pooch calls to fill a temporary file, which it then moves into place."""
-
-    def __init__(self, part: Part, is_shown: bool) -> None:
-        self.part = part
-        self.is_shown = is_shown
-
-    def __call__(self, url: str, output_file: str, pooch: Any) -> None:
-        resting = Path(output_file).parent / f"{self.part.public_file}.part"
-        piece = _claim(resting)
-        try:
-            _complete(url, piece, self.is_shown)
-            check_public(self.part, piece)
-            os.replace(piece, output_file)
-        except DatasetDamaged:
-            piece.unlink()
-            raise
-        except BaseException:
-            # Also after Ctrl-C: the next download goes on from here.
-            if piece.exists():
-                os.replace(piece, resting)
-            raise
-
-
-def _claim(resting: Path) -> Path:
-    """Take what an earlier download left, under a name of this process.
-
-    So two processes never write to the same piece; the second one starts anew.
-    """
-    own = resting.with_name(f"{resting.name}-{os.getpid()}")
-    for piece in sorted(resting.parent.glob(f"{resting.name}*")):
-        with contextlib.suppress(FileNotFoundError):  # Another process was faster.
-            age = time.time() - piece.stat().st_mtime
-            if piece == resting or age > ABANDONED:
-                os.replace(piece, own)
-                break
-    return own
+def _fill(part: Part, file: Path, is_shown: bool) -> None:
+    """Download a file piece by piece, check it, and give it its name."""
+    piece = file.with_name(f"{file.name}.part")
+    _complete(str(part.url), piece, is_shown)
+    try:
+        check_download(part, piece)
+    except DatasetDamaged:
+        piece.unlink()
+        raise
+    os.replace(piece, file)
 
 
 def _complete(url: str, piece: Path, is_shown: bool) -> None:
@@ -149,6 +122,7 @@ def _receive(requests: Any, url: str, piece: Path, is_shown: bool) -> bool:
             for block in answer.iter_content(BLOCK):
                 file.write(block)
                 bar.update(len(block))
+    # Not every version of what is below requests tells that a stream was too short.
     return total is None or _size(piece) == total
 
 
@@ -158,9 +132,13 @@ def _bar(piece: Path, have: int, total: int | None, is_shown: bool) -> Iterator[
         yield _NoBar()
         return
     tqdm = import_optional("tqdm", "data").tqdm
-    name = piece.name.rpartition(".part")[0]
     with tqdm(
-        desc=name, total=total, initial=have, unit="B", unit_scale=True, leave=False
+        desc=piece.stem,
+        total=total,
+        initial=have,
+        unit="B",
+        unit_scale=True,
+        leave=False,
     ) as bar:
         yield bar
 
@@ -168,17 +146,6 @@ def _bar(piece: Path, have: int, total: int | None, is_shown: bool) -> Iterator[
 class _NoBar:
     def update(self, n: int) -> None:
         """Do nothing."""
-
-
-@contextlib.contextmanager
-def _quiet(logger: logging.Logger) -> Iterator[None]:
-    """Keep pooch from announcing what the bar, or nothing, should show."""
-    level = logger.level
-    logger.setLevel(logging.WARNING)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
 
 
 def _size(path: Path) -> int:

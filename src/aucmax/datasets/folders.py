@@ -3,6 +3,7 @@
 
 import contextlib
 import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
@@ -36,11 +37,16 @@ class Found:
 
 def find(part: Part) -> Found | None:
     """Return the first file that holds the part: mirror, cache, then this package."""
-    for place, folder in _folders():
-        for file, is_public in ((part.file, False), (part.public_file, True)):
-            if file is not None and (folder / file).is_file():
-                return Found(place, folder / file, is_public)
+    for found in _candidates(part):
+        if stat.S_ISREG(_mode(found.path)):
+            return found
     return None
+
+
+def find_folders(part: Part) -> list[Path]:
+    """Return the folders that have the name of a file of the part."""
+    paths = [found.path for found in _candidates(part)]
+    return [path for path in paths if stat.S_ISDIR(_mode(path))]
 
 
 def mirror_folder() -> Path | None:
@@ -49,7 +55,7 @@ def mirror_folder() -> Path | None:
     if not name:
         return None
     folder = Path(name).expanduser()
-    if not folder.is_dir():
+    if not stat.S_ISDIR(_mode(folder)):
         raise DatasetUnavailable(
             f"{DATA_VARIABLE} is set to {name!r}, which is not a folder. Set it to the "
             f"folder with the data files, or unset it."
@@ -74,3 +80,25 @@ def _folders() -> Iterator[tuple[str, Path]]:
         yield "cache", cache_folder()
     with resources.as_file(resources.files("aucmax.datasets") / "data") as folder:
         yield "package", folder
+
+
+def _candidates(part: Part) -> Iterator[Found]:
+    for place, folder in _folders():
+        yield Found(place, folder / part.file, is_public=False)
+        if part.public_file is not None:
+            yield Found(place, folder / part.public_file, is_public=True)
+
+
+def _mode(path: Path) -> int:
+    """Return what kind of file has this name, or 0 if there is none."""
+    try:
+        return path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
+    except OSError as error:
+        # Most likely the folder may not be searched.
+        raise DatasetUnavailable(
+            f"{path} cannot be looked at: {error.strerror}. Change the rights of its "
+            f"folder, or name another one in the variable {DATA_VARIABLE} (for your "
+            f"own files) or {CACHE_VARIABLE} (for downloads)."
+        ) from error

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Data sets as matrices."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from aucmax._utils.typing import Matrix
-from aucmax.datasets.errors import DatasetDamaged
-from aucmax.datasets.folders import Found
+from aucmax.datasets.errors import DatasetDamaged, DatasetUnavailable
+from aucmax.datasets.folders import Found, find
 from aucmax.datasets.parts import Part
-from aucmax.datasets.readers import read_csv, read_libsvm
 from aucmax.datasets.registry import DatasetInfo, info
-from aucmax.datasets.store import locate, select
+from aucmax.datasets.store import discard, locate, select
+from aucmax.io import read_csv, read_libsvm
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,9 +70,11 @@ def load(
     ValueError
         If there is no such set or part, or a file cannot be parsed.
     DatasetUnavailable
-        If a file is not at hand and cannot be downloaded.
+        If a file is not at hand and cannot be downloaded, or if the files at hand do
+        not fit together.
     DatasetDamaged
-        If a file is not the one that was published.
+        If a file is not the one that was published. A download for which no checksum is
+        known is then deleted.
 
     Examples
     --------
@@ -85,15 +87,44 @@ def load(
     211
     """
     chosen = info(name)
-    blocks, labels = [], []
-    for each in select(chosen, part):
-        found = locate(chosen, each, progress)
-        X, y = _read(chosen, each, found)
-        _count(each, found.path, y)
-        blocks.append(X)
-        labels.append(y)
+    parts = select(chosen, part)
+    _refuse_mixture(chosen, parts)
+    loaded = [_load_part(chosen, each, progress) for each in parts]
+    blocks, labels = zip(*loaded, strict=True)
     X = blocks[0] if len(blocks) == 1 else sparse.vstack(blocks, format="csr")
     return Dataset(X.toarray() if dense else X, np.concatenate(labels), chosen)
+
+
+def _refuse_mixture(chosen: DatasetInfo, parts: Sequence[Part]) -> None:
+    """Raise if some values would be those of a mirror, and others the public ones."""
+    places = [(part, find(part)) for part in parts]
+    public = [part for part, found in places if found is None or found.is_public]
+    for part, found in places:
+        if public and found and not found.is_public and part.mirror_differs:
+            raise DatasetUnavailable(
+                f"The parts of {chosen.name} do not fit together: the values in "
+                f"{found.path} are not the public ones ({part.mirror_differs}), but "
+                f"those of the part {public[0].name!r} are. Load one part at a time, "
+                f"or move that file away, so that the public one is used."
+            )
+
+
+def _load_part(
+    chosen: DatasetInfo, part: Part, progress: bool | None
+) -> tuple[Matrix, NDArray[Any]]:
+    found = locate(chosen, part, progress)
+    try:
+        X, y = _read(chosen, part, found)
+        _count(part, found.path, y)
+    except (ValueError, DatasetDamaged) as error:
+        if discard(part, found, error):
+            raise DatasetDamaged(
+                f"{error} The file was deleted; run again to fetch it anew."
+            ) from error
+        if isinstance(error, DatasetDamaged):
+            raise DatasetDamaged(f"{error} Delete it and get it again.") from error
+        raise
+    return X, y
 
 
 def _read(chosen: DatasetInfo, part: Part, found: Found) -> tuple[Matrix, NDArray[Any]]:
@@ -115,8 +146,7 @@ def _translated(y: NDArray[Any], labels: Mapping[str, int], path: Path) -> NDArr
     unknown = [str(value) for value in values if str(value) not in labels]
     if unknown:
         raise DatasetDamaged(
-            f"{path} has the label {unknown[0]!r}; expected: {', '.join(labels)}. "
-            f"Delete it and get it again."
+            f"{path} has the label {unknown[0]!r}; expected: {', '.join(labels)}."
         )
     new = np.array([labels[str(value)] for value in values], dtype=np.int64)
     return new[inverse]
@@ -133,5 +163,5 @@ def _count(part: Part, path: Path, y: NDArray[Any]) -> None:
     if expected != received:
         raise DatasetDamaged(
             f"{path} is not the published file: rows {expected} expected, {received} "
-            f"found. Delete it and get it again."
+            f"found."
         )

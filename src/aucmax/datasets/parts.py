@@ -35,6 +35,9 @@ class Part:
         What the reader must know of the public file.
     labels : dict of str to int
         The label that replaces each label of the public file; empty if they stay.
+    mirror_differs : str or None
+        How the values in `file` differ from the public ones, such as ``"z-scored"``;
+        None if they do not.
     """
 
     name: str
@@ -49,8 +52,14 @@ class Part:
     format: str = "libsvm"
     options: Mapping[str, Any] = field(default_factory=dict)
     labels: Mapping[str, int] = field(default_factory=dict)
+    mirror_differs: str | None = None
 
     @property
     def public_file(self) -> str | None:
         """Name of the public file, or None."""
         return self.url.rpartition("/")[2] if self.url else None
+
+    @property
+    def has_checksum(self) -> bool:
+        """Whether a checksum of the public file is known."""
+        return self.url_hash is not None or self.text_sha256 is not None

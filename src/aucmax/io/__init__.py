@@ -1,6 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files in and out."""
+"""Files in and out: tables, and models without pickle."""
 
+from aucmax.io.arff import read_arff
+from aucmax.io.card import model_card
+from aucmax.io.libsvm import read_libsvm
+from aucmax.io.metadata import read_metadata
+from aucmax.io.models import UntrustedModel, load, save
 from aucmax.io.parquet import read_parquet, write_parquet
+from aucmax.io.table import Table, read_table
+from aucmax.io.text import read_csv
 
-__all__ = ["read_parquet", "write_parquet"]
+__all__ = [
+    "Table",
+    "UntrustedModel",
+    "load",
+    "model_card",
+    "read_arff",
+    "read_csv",
+    "read_libsvm",
+    "read_metadata",
+    "read_parquet",
+    "read_table",
+    "save",
+    "write_parquet",
+]

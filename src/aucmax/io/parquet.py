@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from aucmax._utils.optional import import_optional
+from aucmax.io._atomic import replacing
 
 
 def write_parquet(
@@ -36,16 +37,9 @@ def write_parquet(
     """
     arrow = import_optional("pyarrow", "io")
     parquet = import_optional("pyarrow.parquet", "io")
-    path = Path(path)
-    draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        with draft.open("wb") as file:
-            parquet.write_table(arrow.table(dict(columns)), file, compression="zstd")
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    table = arrow.table(dict(columns))
+    with replacing(Path(path)) as draft, draft.open("wb") as file:
+        parquet.write_table(table, file, compression="zstd")
 
 
 def read_parquet(path: str | os.PathLike[str]) -> dict[str, list[Any]]:

@@ -2,6 +2,13 @@
 """Exact, fast and mergeable AUC, with intervals and tests, of sets and of streams."""
 
 from aucmax.metrics.auc import roc_auc
+from aucmax.metrics.band import ROCBand, roc_band
+from aucmax.metrics.costs import (
+    CostCurve,
+    OperatingPoint,
+    best_threshold,
+    cost_curve,
+)
 from aucmax.metrics.delong import (
     AUCInterval,
     AUCTest,
@@ -11,17 +18,26 @@ from aucmax.metrics.delong import (
 from aucmax.metrics.evaluate_stream import StreamRecord, evaluate_stream
 from aucmax.metrics.partial import partial_auc
 from aucmax.metrics.prequential import PrequentialAUC
+from aucmax.metrics.roc import ROCCurve, roc_curve
 from aucmax.metrics.streaming import StreamingAUC
 
 __all__ = [
     "AUCInterval",
     "AUCTest",
+    "CostCurve",
+    "OperatingPoint",
     "PrequentialAUC",
+    "ROCBand",
+    "ROCCurve",
     "StreamRecord",
     "StreamingAUC",
+    "best_threshold",
+    "cost_curve",
     "evaluate_stream",
     "partial_auc",
     "roc_auc",
     "roc_auc_interval",
     "roc_auc_test",
+    "roc_band",
+    "roc_curve",
 ]

@@ -4,15 +4,24 @@
 from aucmax.plots.boxes import BoxDisplay
 from aucmax.plots.curve import CurveDisplay
 from aucmax.plots.differences import RankDisplay
+from aucmax.plots.path import PathDisplay
+from aucmax.plots.roc import RocDisplay, RocModel
+from aucmax.plots.scores import ScoreDisplay
 from aucmax.plots.stream import StreamDisplay
 from aucmax.plots.study import StudyDisplay
 from aucmax.plots.svg import draw_svg
+from aucmax.plots.threshold import ThresholdDisplay
 
 __all__ = [
     "BoxDisplay",
     "CurveDisplay",
+    "PathDisplay",
     "RankDisplay",
+    "RocDisplay",
+    "RocModel",
+    "ScoreDisplay",
     "StreamDisplay",
     "StudyDisplay",
+    "ThresholdDisplay",
     "draw_svg",
 ]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The runs of several methods as boxes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +11,8 @@ from aucmax._utils.optional import import_optional
 from aucmax._utils.typing import FloatArray
 from aucmax.plots.curve import COLORS
 
+# Eight that all readers can tell apart; see the test for how far.
+PALETTE = (*COLORS[:5], "#6B3A0A", COLORS[6], "#8436E0")
 BOX_HEIGHT = 0.56
 # Half the height of the stroke of one run.
 STROKE = 0.12
@@ -29,6 +31,9 @@ class BoxDisplay:
         What the runs of each method reached; at least one run each.
     marks : dict of str to float, default=None
         A further figure of some of them, such as a printed one: a diamond.
+    names : sequence of str, default=None
+        All methods, of which ``values`` may lack some. The place in it is the colour,
+        so that a method has the same one in several plots. None is those in ``values``.
 
     Attributes
     ----------
@@ -55,12 +60,16 @@ class BoxDisplay:
     figure_: Any
 
     def __init__(
-        self, values: Mapping[str, ArrayLike], marks: Mapping[str, float] | None = None
+        self,
+        values: Mapping[str, ArrayLike],
+        marks: Mapping[str, float] | None = None,
+        names: Sequence[str] | None = None,
     ) -> None:
         self.values: dict[str, FloatArray] = {
             name: np.asarray(runs, dtype=np.float64) for name, runs in values.items()
         }
         self.marks = dict(marks or {})
+        self.names = list(self.values if names is None else names)
         if not self.values:
             raise ValueError("There is no method to plot. Pass at least one.")
         for name, runs in self.values.items():
@@ -74,6 +83,10 @@ class BoxDisplay:
                 f"marks has {unknown[0]!r}, which has no runs. Pass marks of methods "
                 "in values only."
             )
+        if unknown := [name for name in self.values if name not in self.names]:
+            raise ValueError(
+                f"values has {unknown[0]!r}, which is not in names. Pass all names."
+            )
 
     @classmethod
     def from_values(
@@ -81,6 +94,7 @@ class BoxDisplay:
         values: Mapping[str, ArrayLike],
         *,
         marks: Mapping[str, float] | None = None,
+        names: Sequence[str] | None = None,
         ax: Any = None,
         label: str = "AUC",
     ) -> Self:
@@ -88,7 +102,7 @@ class BoxDisplay:
 
         Parameters
         ----------
-        values, marks
+        values, marks, names
             As in the class.
         ax, label
             As in :meth:`plot`.
@@ -98,7 +112,7 @@ class BoxDisplay:
         display : BoxDisplay
             With the boxes drawn.
         """
-        return cls(values, marks).plot(ax, label=label)
+        return cls(values, marks, names).plot(ax, label=label)
 
     def plot(self, ax: Any = None, *, label: str = "AUC") -> Self:
         """Draw the boxes, the first method on top.
@@ -140,7 +154,7 @@ class BoxDisplay:
         return self
 
     def _draw_box(self, ax: Any, place: int, name: str, runs: FloatArray) -> None:
-        color = COLORS[place] if place < len(COLORS) else f"C{place}"
+        color = color_at(self.names.index(name))
         low, median, high = np.quantile(runs, [0.25, 0.5, 0.75])
         half = 0.5 * BOX_HEIGHT
         ax.hlines(place, runs.min(), runs.max(), color=color, linewidth=1.0)
@@ -163,3 +177,8 @@ class BoxDisplay:
         low, high = float(every.min()), float(every.max())
         pad = max(0.04 * (high - low), 0.5 * (SMALLEST_SPAN - (high - low)))
         return low - pad, high + pad
+
+
+def color_at(place: int) -> str:
+    """Return the colour of a method by its place: eight, then matplotlib's own."""
+    return PALETTE[place] if place < len(PALETTE) else f"C{place}"

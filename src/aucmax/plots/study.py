@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The AUC of several methods against a parameter, seconds, or a size."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aucmax.plots.boxes import color_at
 from aucmax.plots.curve import CurveDisplay, _mark_powers
 
 # Longer lines show their points well enough without markers.
@@ -53,6 +54,9 @@ class StudyDisplay(CurveDisplay):
         By the names of the methods: ``x``, ``mean`` and ``std``, arrays of one length.
     label : str
         Of the axis.
+    methods : sequence of str, default=None
+        All methods, of which ``lines`` may lack some. The place in it is the colour,
+        so that a method has the same one in several plots. None is those in ``lines``.
 
     Examples
     --------
@@ -61,11 +65,21 @@ class StudyDisplay(CurveDisplay):
         StudyDisplay.from_lines({"OPAUC": line}, label="rank").figure_.savefig("s.png")
     """
 
-    def __init__(self, lines: Mapping[str, StudyLine], label: str) -> None:
+    def __init__(
+        self,
+        lines: Mapping[str, StudyLine],
+        label: str,
+        methods: Sequence[str] | None = None,
+    ) -> None:
         super().__init__(
             {name: _Curve(line.x, line.mean, line.std) for name, line in lines.items()}
         )
         self.label = label
+        self.methods = list(lines if methods is None else methods)
+        if unknown := [name for name in lines if name not in self.methods]:
+            raise ValueError(
+                f"lines has {unknown[0]!r}, which is not in methods. Pass all methods."
+            )
 
     @classmethod
     def from_lines(
@@ -73,6 +87,7 @@ class StudyDisplay(CurveDisplay):
         lines: Mapping[str, StudyLine],
         *,
         label: str,
+        methods: Sequence[str] | None = None,
         ax: Any = None,
         x_scale: str = "linear",
     ) -> Self:
@@ -80,7 +95,7 @@ class StudyDisplay(CurveDisplay):
 
         Parameters
         ----------
-        lines, label
+        lines, label, methods
             As in the class.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
@@ -92,7 +107,7 @@ class StudyDisplay(CurveDisplay):
         display : StudyDisplay
             With the lines drawn.
         """
-        return cls(lines, label).plot(ax, x_scale=x_scale)
+        return cls(lines, label, methods).plot(ax, x_scale=x_scale)
 
     def plot(
         self,
@@ -127,6 +142,10 @@ class StudyDisplay(CurveDisplay):
         return WIDTH, HEIGHT + LEGEND_LINE * n_lines
 
     def _dress(self, ax: Any, x_scale: str, names: str) -> None:
+        for name, line in self.lines_.items():
+            for drawn in (line, self.bands_.get(name)):
+                if drawn is not None:
+                    drawn.set_color(color_at(self.methods.index(name)))
         super()._dress(ax, x_scale, "none")
         points = np.concatenate([np.asarray(c.n_rows) for c in self.curves.values()])
         first, last = float(points.min()), float(points.max())
@@ -137,7 +156,7 @@ class StudyDisplay(CurveDisplay):
         if x_scale == "log":
             _mark_powers(ax.xaxis, np.log10(last / first))
         ax.set(xlabel=self.label, ylabel="AUC")
-        ax.xaxis.set_major_formatter("{x:,.6g}")
+        ax.xaxis.set_major_formatter(_show_tick)
         for line in self.lines_.values():
             if len(line.get_xdata()) <= MOST_MARKERS:
                 line.set(marker="o", markersize=3.5, clip_on=False)
@@ -149,3 +168,10 @@ class StudyDisplay(CurveDisplay):
 
     def _has_long_names(self) -> bool:
         return max(map(len, self.curves)) > LONGEST_DIRECT
+
+
+def _show_tick(x: float, place: int | None = None) -> str:
+    """Return a number without an exponent; ``place`` is how matplotlib calls it."""
+    if abs(x) >= 1000:
+        return f"{x:,.0f}"
+    return np.format_float_positional(x, precision=6, fractional=False, trim="-")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from aucmax._utils.optional import import_optional
+from aucmax.plots.boxes import PALETTE
 from aucmax.plots.curve import COLORS
 
 # Colours that stand for those of the page, which differ by day and by night.
@@ -16,7 +17,11 @@ PAGE_COLORS = {
     INK: "currentColor",
     PAPER: "var(--plot-paper, #fff)",
     GRID: f"var(--plot-grid, {GRID})",
-    **{c.lower(): f"var(--plot-{i + 1}, {c.lower()})" for i, c in enumerate(COLORS)},
+    **{
+        c.lower(): f"var(--plot-{i + 1}, {c.lower()})"
+        for colors in (COLORS, PALETTE)
+        for i, c in enumerate(colors)
+    },
 }
 STYLE = {
     "axes.edgecolor": INK,
@@ -57,7 +62,7 @@ def draw_svg(
     """Return a plot as an SVG element to put into a web page.
 
     Lines, boxes and text take the colours of the page where it has the variables
-    ``--plot-1`` to ``--plot-7``, ``--plot-grid`` and ``--plot-paper``.
+    ``--plot-1`` to ``--plot-8``, ``--plot-grid`` and ``--plot-paper``.
 
     Parameters
     ----------

@@ -12,7 +12,8 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
-from aucmax.datasets import read_arff, read_csv, read_libsvm
+from aucmax import datasets
+from aucmax.io import read_arff, read_csv, read_libsvm
 
 PACKERS = {"": bytes, ".bz2": bz2.compress, ".gz": gzip.compress, ".xz": lzma.compress}
 ARFF = """% a comment
@@ -302,3 +303,9 @@ def test_arff_that_is_not_one(tmp_path, text, expected):
     file.write_text(text)
     with pytest.raises(ValueError, match=expected):
         read_arff(file)
+
+
+def test_readers_are_among_the_data_sets_too():
+    assert datasets.read_libsvm is read_libsvm
+    assert datasets.read_csv is read_csv
+    assert datasets.read_arff is read_arff

@@ -4,18 +4,17 @@
 import csv
 import math
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NoReturn
 
-from aucmax.datasets.checks import UNPACKING_ERRORS, open_binary
+from aucmax.io.source import UNPACKING_ERRORS, Source
 
 SHOWN = 40
 
 
-def diagnose_libsvm(file: Path, n_features: int | None, multilabel: bool) -> None:
+def diagnose_libsvm(source: Source, n_features: int | None, multilabel: bool) -> None:
     """Raise ValueError with the first line that is not in LIBSVM's format."""
     n_rows = 0
-    for number, line in _lines(file):
+    for number, line in _lines(source):
         tokens = line.partition("#")[0].split()
         if not tokens:
             continue
@@ -25,7 +24,7 @@ def diagnose_libsvm(file: Path, n_features: int | None, multilabel: bool) -> Non
         labels = label.split(",") if multilabel else [label]
         if not all(_is_number(each) for each in labels):
             _fail(
-                file,
+                source,
                 number,
                 f"{_short(label)} is not a label",
                 "A line must start with a number, then have index:value pairs",
@@ -34,46 +33,46 @@ def diagnose_libsvm(file: Path, n_features: int | None, multilabel: bool) -> Non
         for token in tokens:
             if token.startswith("qid:"):
                 continue
-            last = _diagnose_pair(file, number, token, last, n_features)
-    _fail_if_empty(file, n_rows)
+            last = _diagnose_pair(source, number, token, last, n_features)
+    _fail_if_empty(source, n_rows)
 
 
 def _diagnose_pair(
-    file: Path, number: int, token: str, last: int, n_features: int | None
+    source: Source, number: int, token: str, last: int, n_features: int | None
 ) -> int:
     """Return the index of a pair, or raise."""
     text, colon, value = token.partition(":")
     if not colon or not text.lstrip("+-").isdecimal():
-        _fail(file, number, f"{_short(token)} is not an index:value pair", "Mend it")
+        _fail(source, number, f"{_short(token)} is not an index:value pair", "Mend it")
     index = int(text)
     if index < 1:
         _fail(
-            file,
+            source,
             number,
             f"the index {index} is too small",
             "Indices start at 1; add 1 to each if they were counted from 0",
         )
     if index == last:
-        _fail(file, number, f"index {index} occurs twice", "Leave one of them out")
+        _fail(source, number, f"index {index} occurs twice", "Leave one of them out")
     if index < last:
         _fail(
-            file,
+            source,
             number,
             f"index {index} comes after index {last}",
             "Sort the indices of each line",
         )
     if n_features is not None and index > n_features:
         _fail(
-            file,
+            source,
             number,
             f"the index {index} is beyond the {n_features} features asked for",
             "Raise n_features, or take the right file",
         )
     if index > 2**31 - 1:
-        _fail(file, number, f"the index {index} is too large", "Number the features")
+        _fail(source, number, f"the index {index} is too large", "Number the features")
     if not _is_number(value):
         _fail(
-            file,
+            source,
             number,
             f"the value {_short(value)} of index {index} is not a finite number",
             "Mend it, or leave the line out",
@@ -82,7 +81,7 @@ def _diagnose_pair(
 
 
 def diagnose_csv(
-    file: Path,
+    source: Source,
     target: int | str,
     separator: str,
     header: bool,
@@ -92,7 +91,7 @@ def diagnose_csv(
     names: list[str] = []
     label, skipped = -1, set[int]()
     n_rows = 0
-    for number, line in _lines(file):
+    for number, line in _lines(source):
         if not line.strip():
             continue
         cells = _split(line, separator)
@@ -108,30 +107,30 @@ def diagnose_csv(
         n_rows += 1
         if len(cells) != len(names):
             _fail(
-                file,
+                source,
                 number,
                 f"{len(cells)} columns, where {len(names)} were expected",
                 "Mend it, or give the right separator",
             )
         for k, cell in enumerate(cells):
             if k == label and not cell:
-                _fail(file, number, "the label is missing", "Leave the line out")
+                _fail(source, number, "the label is missing", "Leave the line out")
             if k not in skipped and not _is_number(cell):
                 _fail(
-                    file,
+                    source,
                     number,
                     f"{_short(cell)} in column {names[k]!r} is not a finite number",
                     "Mend or encode it, or leave the column out with drop=",
                 )
-    _fail_if_empty(file, n_rows)
+    _fail_if_empty(source, n_rows)
 
 
-def diagnose_arff(file: Path) -> None:
+def diagnose_arff(source: Source) -> None:
     """Raise ValueError with the first line that is not as declared."""
     kinds: list[tuple[str, list[str] | None]] = []
     is_data = False
     n_rows = 0
-    for number, line in _lines(file):
+    for number, line in _lines(source):
         text = line.strip()
         if not text or text.startswith("%"):
             continue
@@ -141,21 +140,21 @@ def diagnose_arff(file: Path) -> None:
         if word == "@data":
             is_data = True
         elif word == "@attribute":
-            kinds.append(_declared(file, number, text))
+            kinds.append(_declared(source, number, text))
         elif not is_data:
             _fail(
-                file,
+                source,
                 number,
                 f"{_short(text)} is not a declaration",
                 "Before @data there must be @relation and @attribute lines only",
             )
         else:
             n_rows += 1
-            _diagnose_row(file, number, _split(text, ","), kinds)
-    _fail_if_empty(file, n_rows)
+            _diagnose_row(source, number, _split(text, ","), kinds)
+    _fail_if_empty(source, n_rows)
 
 
-def _declared(file: Path, number: int, text: str) -> tuple[str, list[str] | None]:
+def _declared(source: Source, number: int, text: str) -> tuple[str, list[str] | None]:
     """Return the name and, if nominal, the values of an attribute."""
     rest = text[len("@attribute") :].strip()
     if rest[:1] in ("'", '"'):
@@ -167,7 +166,7 @@ def _declared(file: Path, number: int, text: str) -> tuple[str, list[str] | None
         return name, _split(kind.strip("{}"), ",")
     if kind.lower() not in ("numeric", "real", "integer"):
         _fail(
-            file,
+            source,
             number,
             f"the type {_short(kind)} of {name!r} is not supported",
             "Only numeric, real, integer and {a, b, ...} are",
@@ -176,14 +175,14 @@ def _declared(file: Path, number: int, text: str) -> tuple[str, list[str] | None
 
 
 def _diagnose_row(
-    file: Path,
+    source: Source,
     number: int,
     cells: list[str],
     kinds: list[tuple[str, list[str] | None]],
 ) -> None:
     if len(cells) != len(kinds):
         _fail(
-            file,
+            source,
             number,
             f"{len(cells)} values for {len(kinds)} attributes",
             "Mend it, or leave the line out",
@@ -191,30 +190,31 @@ def _diagnose_row(
     for cell, (name, values) in zip(cells, kinds, strict=True):
         if values is None and not _is_number(cell):
             _fail(
-                file,
+                source,
                 number,
                 f"{_short(cell)}, for {name!r}, is not a finite number",
                 "Mend it, or leave the line out",
             )
         if values is not None and cell not in values:
             _fail(
-                file,
+                source,
                 number,
                 f"{_short(cell)}, for {name!r}, is not one of {', '.join(values)}",
                 "Mend it, or declare it",
             )
 
 
-def _lines(file: Path) -> Iterator[tuple[int, str]]:
+def _lines(source: Source) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file with their numbers, from 1."""
     number = 0
     try:
-        with open_binary(file) as stream:
+        with source.open() as stream:
             for number, line in enumerate(stream, start=1):
                 yield number, line.decode("utf-8", errors="backslashreplace")
     except UNPACKING_ERRORS as error:
         raise ValueError(
-            f"{file} is cut off or damaged after line {number}: {error}. Get it again."
+            f"{source.name} is cut off or damaged after line {number}: {error}. Get it "
+            "again."
         ) from error
 
 
@@ -236,10 +236,10 @@ def _short(text: str) -> str:
     return repr(text if len(text) <= SHOWN else text[:SHOWN] + "...")
 
 
-def _fail(file: Path, number: int, problem: str, advice: str) -> NoReturn:
-    raise ValueError(f"{file}, line {number}: {problem}. {advice}.")
+def _fail(source: Source, number: int, problem: str, advice: str) -> NoReturn:
+    raise ValueError(f"{source.name}, line {number}: {problem}. {advice}.")
 
 
-def _fail_if_empty(file: Path, n_rows: int) -> None:
+def _fail_if_empty(source: Source, n_rows: int) -> None:
     if not n_rows:
-        raise ValueError(f"{file} has no rows. Get it again.")
+        raise ValueError(f"{source.name} has no rows. Get it again.")

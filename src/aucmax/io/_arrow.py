@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Columns of a file as an Arrow table; the files that pyarrow reads."""
+
+from collections.abc import Callable, Sequence
+from typing import IO, Any
+
+from aucmax._utils.optional import import_optional
+from aucmax.io._reading import Refused, read_or_diagnose
+from aucmax.io.header import check_names, diagnose_table, read_header
+from aucmax.io.source import Source
+
+# Bytes parsed at a time. A row must fit; if one does not, the second size is tried.
+BLOCK_BYTES = (2**22, 2**29)
+
+# What picks columns: takes all names, returns those to read.
+Pick = Callable[[Sequence[str]], list[str]]
+
+
+def read_text(source: Source, pick: Pick, separator: str) -> Any:
+    """Read columns of a text file whose first line has their names."""
+    wanted = pick(read_header(source, separator))
+
+    def read() -> Any:
+        arrow = import_optional("pyarrow", "io")
+        for size in BLOCK_BYTES:
+            try:
+                table, n_quotes = _parse(source, wanted, separator, size)
+                break
+            except arrow.ArrowInvalid as error:
+                if "block" not in str(error) or size == BLOCK_BYTES[-1]:
+                    raise
+        if n_quotes % 2:
+            # One that is never closed would take all that follows for one cell.
+            diagnose_table(source, separator)
+        # So it calls text that is not UTF-8.
+        if any(arrow.types.is_binary(field.type) for field in table.schema):
+            raise ValueError("text that is not UTF-8")
+        return table
+
+    return read_or_diagnose(source, read, lambda: diagnose_table(source, separator))
+
+
+class _Counted:
+    """A stream that counts the quotes that pass."""
+
+    closed = False
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.n_quotes = 0
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._stream.read(size)
+        self.n_quotes += data.count(b'"')
+        return data
+
+
+def _parse(
+    source: Source, wanted: list[str], separator: str, size: int
+) -> tuple[Any, int]:
+    """Return a table, and how many quotes there were."""
+    csv = import_optional("pyarrow.csv", "io")
+    with source.open() as stream:
+        counted = _Counted(stream)
+        table = csv.read_csv(
+            counted,
+            read_options=csv.ReadOptions(block_size=size),
+            parse_options=csv.ParseOptions(
+                delimiter=separator, newlines_in_values=True
+            ),
+            convert_options=csv.ConvertOptions(
+                include_columns=wanted,
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
+        )
+    return table, counted.n_quotes
+
+
+def read_parquet_columns(source: Source, pick: Pick) -> Any:
+    """Read columns of a Parquet file."""
+    parquet = import_optional("pyarrow.parquet", "io")
+
+    def read(file: Any) -> Any:
+        # Not read_table, which takes folders named a=1 for columns.
+        with parquet.ParquetFile(file) as content:
+            return content.read(columns=pick(_names(source, content.schema_arrow)))
+
+    return _read_binary(source, read, "a Parquet file")
+
+
+def read_ipc_columns(source: Source, pick: Pick) -> Any:
+    """Read columns of an Arrow file, Feather included, or of an Arrow stream."""
+    arrow = import_optional("pyarrow", "io")
+    ipc = import_optional("pyarrow.ipc", "io")
+
+    def read(file: Any) -> Any:
+        try:
+            table = ipc.open_file(file).read_all()
+        except arrow.ArrowInvalid:
+            file.seek(0)
+            table = ipc.open_stream(file).read_all()
+        return table.select(pick(_names(source, table.schema)))
+
+    return _read_binary(source, read, "an Arrow or Feather file")
+
+
+def _names(source: Source, schema: Any) -> list[str]:
+    """Return the names of the columns, without those that are labels of rows."""
+    check_names(source, schema.names)
+    # What pandas says of a table it wrote; an index of 0, 1, 2... is a dict there.
+    index = (schema.pandas_metadata or {}).get("index_columns", [])
+    return [name for name in schema.names if name not in index]
+
+
+def _read_binary(source: Source, read: Callable[[Any], Any], kind: str) -> Any:
+    arrow = import_optional("pyarrow", "io")
+    try:
+        if source.plain_path is not None:
+            # Only the columns that are wanted are read from the disk.
+            with arrow.OSFile(str(source.plain_path)) as file:
+                return read(file)
+        with source.open() as stream:
+            return read(arrow.BufferReader(stream.read()))
+    except Refused:
+        raise
+    # Damage shows in many ways: ArrowInvalid, OSError, EOFError, OverflowError...
+    except Exception as error:
+        raise ValueError(
+            f"{source.name} is not {kind}, or it is damaged ({error}). Get it again, "
+            "or pass the right format."
+        ) from error

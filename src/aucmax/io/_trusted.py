@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The types that a model file may name without being asked about.
+
+skops knows those of scikit-learn, numpy and scipy that it holds to be safe. The rest is
+listed here one by one, never by prefix: a file may have what it names called with
+arguments of its choice, so a name stands here only if any call of it is harmless.
+"""
+
+OURS = (
+    "aucmax._kernels.low_rank.State",
+    "aucmax._kernels.oilk.Settings",
+    "aucmax._kernels.oilk.Support",
+    "aucmax._kernels.online_univariate.Rates",
+    "aucmax._kernels.opauc.Iterate",
+    "aucmax._kernels.opauc.Moments",
+    "aucmax._kernels.opauc.Rule",
+    "aucmax._kernels.pairs.Rates",
+    "aucmax._kernels.solam.Rates",
+    "aucmax.estimators._online_stream.OnlineStream",
+    "aucmax.estimators._pair_stream.PairStream",
+    "aucmax.estimators._pair_stream.Reservoir",
+    "aucmax.estimators.ada_oam.AdaOAM",
+    "aucmax.estimators.kernel_rank_svm.KernelRankSVM",
+    "aucmax.estimators.knnoam.KNNOAM",
+    "aucmax.estimators.knnoam._empty_index",
+    "aucmax.estimators.least_squares_auc.LeastSquaresAUC",
+    "aucmax.estimators.nbauc.NBAUC",
+    "aucmax.estimators.nsauc.NSAUC",
+    "aucmax.estimators.oam.OAM",
+    "aucmax.estimators.oilk.OILK",
+    "aucmax.estimators.online_univariate.OnlineUnivariate",
+    "aucmax.estimators.opauc.OPAUC",
+    "aucmax.estimators.rank_svm.RankSVM",
+    "aucmax.estimators.rank_svm_cv.RankSVMCV",
+    "aucmax.estimators.rfauc.RFAUC",
+    "aucmax.estimators.solam.SOLAM",
+    "aucmax.estimators.sparse_kernel_auc.SparseKernelAUC",
+    "aucmax.estimators.spdam.SPDAM",
+    "aucmax.estimators.univariate_auc.UnivariateAUC",
+    "aucmax.features.fourier.FourierFeatures",
+    "aucmax.features.kernels.Kernel",
+    "aucmax.features.nystroem.Nystroem",
+    "aucmax.features.online_pca.DirectionStream",
+    "aucmax.features.online_pca.OnlinePCA",
+    "aucmax.neighbors.auto.AutoIndex",
+    "aucmax.neighbors.auto.AutoSparseIndex",
+    "aucmax.neighbors.blocks.BlockIndex",
+    "aucmax.neighbors.embedded.EmbeddedIndex",
+    "aucmax.neighbors.ladder.TreeLadder",
+    "aucmax.neighbors.learner.NeighborLearner",
+    "aucmax.neighbors.rows.DenseRows",
+    "aucmax.neighbors.rows.SparseRows",
+    "aucmax.neighbors.sparse_blocks.SparseBlockIndex",
+    "aucmax.solvers._base.Step",
+    "aucmax.solvers.greedy_basis.Stage",
+    "aucmax.solvers.online._base.LinearModel",
+    "aucmax.solvers.online.ada_oam.AdaptiveLearner",
+    "aucmax.solvers.online.exact.ExactLearner",
+    "aucmax.solvers.online.low_rank.LowRankExact",
+    "aucmax.solvers.online.low_rank.LowRankGradient",
+    "aucmax.solvers.online.oam.OAMLearner",
+    "aucmax.solvers.online.oam.SparseOAMLearner",
+    "aucmax.solvers.online.oilk.KernelModel",
+    "aucmax.solvers.online.oilk.OILKLearner",
+    "aucmax.solvers.online.opauc.GradientLearner",
+    "aucmax.solvers.online.reduced.Reduced",
+    "aucmax.solvers.online.solam.SaddlePointLearner",
+    "aucmax.solvers.online.univariate.UnivariateLearner",
+    "aucmax.solvers.pair_sgd.PairSGD",
+    "aucmax.solvers.pair_sgd.Stage",
+    "aucmax.solvers.pair_sgd._DenseState",
+    "aucmax.solvers.pair_sgd._SparseState",
+    "aucmax.summaries.low_rank.LowRankMoments",
+    "aucmax.summaries.row_sample.RowSample",
+    "aucmax.summaries.row_sample.Slots",
+    "aucmax.summaries.streamed_moments.StreamedMoments",
+)
+# Not ours, and in our models or around them: what only holds values.
+OTHERS = (
+    "functools.partial",
+    "numpy.dtype",
+    "scipy.sparse._csr.csr_array",
+    "scipy.sparse._csr.csr_matrix",
+    "sklearn.calibration._CalibratedClassifier",
+    "sklearn.calibration._SigmoidCalibration",
+    "sklearn.compose._column_transformer.make_column_selector",
+    "sklearn.metrics._scorer._PassthroughScorer",
+    "sklearn.model_selection._split.KFold",
+    "sklearn.model_selection._split.StratifiedKFold",
+)
+TRUSTED = OURS + OTHERS
+
+# Why a type of ours is not among them.
+REASONS = {
+    "aucmax.neighbors.approximate.ApproximateIndex": (
+        "it holds a graph that usearch reads without checking it"
+    ),
+    "sklearn.tree._tree.Tree": (
+        "it holds places in memory that scikit-learn follows without checking them"
+    ),
+}

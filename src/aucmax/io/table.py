@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One function for every table: features, labels and names, whatever the file."""
+
+import difflib
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import IO, Any
+
+from numpy.typing import NDArray
+
+from aucmax._utils.optional import import_optional
+from aucmax._utils.typing import Matrix
+from aucmax.io._arrow import read_ipc_columns, read_parquet_columns, read_text
+from aucmax.io._reading import Refused
+from aucmax.io.header import NO_ROWS
+from aucmax.io.libsvm import read_rows
+from aucmax.io.source import STDIN, Source, from_anything
+
+LIBSVM = {"libsvm", "svm", "svmlight"}
+READERS: dict[str, Any] = {
+    "csv": partial(read_text, separator=","),
+    "tsv": partial(read_text, separator="\t"),
+    "parquet": read_parquet_columns,
+    "arrow": read_ipc_columns,
+    "feather": read_ipc_columns,
+    "ipc": read_ipc_columns,
+}
+N_NEAREST = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Rows of a file.
+
+    Attributes
+    ----------
+    X : DataFrame or csr_matrix of shape (n_samples, n_features)
+        Features; CSR if the file is in LIBSVM's format.
+    y : ndarray of shape (n_samples,) or None
+        Labels as they are in the file; None if no target was asked for.
+    names : tuple of str
+        Names of the features; empty if the file has none.
+    source : str
+        The file, as messages call it.
+    """
+
+    X: Matrix = field(repr=False)
+    y: NDArray[Any] | None = field(repr=False)
+    names: tuple[str, ...]
+    source: str
+
+
+def read_table(
+    path_or_file: str | os.PathLike[str] | IO[bytes],
+    *,
+    target: str | int | None = None,
+    format: str | None = None,
+    columns: Sequence[str | int] | None = None,
+) -> Table:
+    r"""Read a table from a file: CSV, TSV, Parquet, Arrow, Feather or LIBSVM.
+
+    All but LIBSVM's format need pandas and pyarrow.
+
+    Parameters
+    ----------
+    path_or_file : str, path or binary file
+        The file; ``"-"`` is the standard input. Text may be packed as .gz, .bz2 or .xz.
+        The first line of a CSV or TSV file has the names of the columns.
+    target : str or int, default=None
+        The column with the labels, by name, or by position from 0 (negative: from the
+        end). None: all columns are features. LIBSVM's format has labels of its own.
+    format : str, default=None
+        "csv", "tsv", "parquet", "arrow", "feather", "ipc", "libsvm", "svm" or
+        "svmlight"; None: what the name ends with, and CSV for a stream that has none.
+    columns : sequence of str or int, default=None
+        The features to read, by name or position, in this order; None: all columns but
+        the target. Others are not read from a Parquet file at all.
+
+    Returns
+    -------
+    table : Table
+        Features ``X``, labels ``y``, ``names``, and ``source``.
+
+    Raises
+    ------
+    ValueError
+        If the file is empty, damaged or not of this format, if its rows have different
+        lengths or its text is not UTF-8 (the message has the number of the line), if
+        columns have the same name or none, if there is no such column, or a label is
+        missing.
+
+    Notes
+    -----
+    In text, an empty cell and one with NA, NaN, null or the like are missing; inside
+    quotes they are text. Types are found from all rows: whole numbers, numbers, true
+    and false, dates, else text. Row labels that pandas put into a file are left out.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from aucmax.io import read_table
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = pathlib.Path(folder.name, "loans.csv")
+    >>> _ = file.write_text("income,town,default\n3.5,Graz,no\n,Linz,yes\n2,Graz,no\n")
+    >>> table = read_table(file, target="default")
+    >>> table.X
+       income  town
+    0     3.5  Graz
+    1     NaN  Linz
+    2     2.0  Graz
+    >>> table.y.tolist(), table.names
+    (['no', 'yes', 'no'], ('income', 'town'))
+    >>> read_table(file, target="defualt")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    ValueError: ...loans.csv has no column 'defualt'. The nearest names: 'default'.
+    >>> folder.cleanup()
+    """
+    _check_format(format)
+    source = from_anything(path_or_file)
+    kind = _kind(source, format, is_stream=not _is_path(path_or_file))
+    try:
+        if kind in LIBSVM:
+            _refuse_columns(source, target, columns)
+            return Table(*read_rows(source), (), source.name)
+        return _read(source, kind, target, columns)
+    except Refused as error:
+        raise ValueError(str(error)) from None
+
+
+def _read(
+    source: Source,
+    kind: str,
+    target: str | int | None,
+    columns: Sequence[str | int] | None,
+) -> Table:
+    # Without it, a table could be parsed but not returned.
+    import_optional("pandas", "io")
+    picked: list[str] = []
+
+    def pick(names: Sequence[str]) -> list[str]:
+        picked.extend(_pick(source, names, target, columns))
+        return list(picked)
+
+    content = READERS[kind](source, pick).select(picked)
+    if not content.num_rows:
+        raise Refused(NO_ROWS.format(source.name))
+    y: NDArray[Any] | None = None
+    if target is not None:
+        y = _labels(source, content.column(0), picked[0])
+        content = content.select(picked[1:])
+    if not content.num_columns:
+        raise Refused(f"{source.name} has no column besides the target.")
+    content = _plain(source, content)
+    names = tuple(content.column_names)
+    # Column by column, each freed when it has been converted.
+    X = content.to_pandas(split_blocks=True, self_destruct=True, date_as_object=False)
+    return Table(X, y, names, source.name)
+
+
+def _is_path(given: Any) -> bool:
+    return isinstance(given, str | os.PathLike) and given != STDIN
+
+
+def _check_format(format: str | None) -> None:
+    known = [*READERS, *sorted(LIBSVM)]
+    if format is not None and format not in known:
+        raise ValueError(f"format must be one of {', '.join(known)}; got {format!r}.")
+
+
+def _kind(source: Source, format: str | None, *, is_stream: bool) -> str:
+    if format is not None:
+        return format
+    suffix = source.suffix.lower().lstrip(".")
+    if suffix in READERS or suffix in LIBSVM:
+        return suffix
+    if is_stream:
+        return "csv"
+    raise ValueError(
+        f"The name of {source.name} does not say what it holds. Pass format=, one of "
+        f"{', '.join([*READERS, *sorted(LIBSVM)])}."
+    )
+
+
+def _refuse_columns(source: Source, target: Any, columns: Any) -> None:
+    if target is not None or columns is not None:
+        raise ValueError(
+            f"{source.name} is in LIBSVM's format, whose columns have no names and "
+            "whose labels come first. Leave out target and columns."
+        )
+
+
+def _pick(
+    source: Source,
+    names: Sequence[str],
+    target: str | int | None,
+    columns: Sequence[str | int] | None,
+) -> list[str]:
+    """Return the target, if any, then the features."""
+    known = set(names)
+    label = [] if target is None else [_find(source, names, known, target)]
+    if isinstance(columns, str):
+        raise Refused(f"columns must be a list of names; got the text {columns!r}.")
+    if columns is None:
+        columns = [name for name in names if name not in label]
+    picked = label + [_find(source, names, known, column) for column in columns]
+    if "" in picked:
+        raise Refused(
+            f"Column {names.index('')} of {source.name}, counted from 0, has no name. "
+            "Name it, or leave it out with columns=; pandas writes one for its row "
+            "numbers unless it is told index=False."
+        )
+    twice = [name for name, count in Counter(picked).items() if count > 1]
+    if twice:
+        raise Refused(
+            f"Column {twice[0]!r} of {source.name} is asked for twice. A feature is "
+            "named once, and the target is none."
+        )
+    return picked
+
+
+def _find(
+    source: Source, names: Sequence[str], known: set[str], column: str | int
+) -> str:
+    """Return the name of a column given by name or position."""
+    if isinstance(column, str):
+        if column in known:
+            return column
+        lower = {name.lower(): name for name in names}
+        near = difflib.get_close_matches(column.lower(), lower, N_NEAREST, 0.5)
+        shown = [lower[name] for name in near] or list(names[:N_NEAREST])
+        raise Refused(
+            f"{source.name} has no column {column!r}. "
+            f"{'The nearest names' if near else 'Its first columns'}: "
+            f"{', '.join(map(repr, shown))}."
+        )
+    if isinstance(column, bool) or not isinstance(column, int):
+        raise Refused(
+            f"A column is given by its name or position; got {column!r}, a "
+            f"{type(column).__name__}."
+        )
+    if not -len(names) <= column < len(names):
+        raise Refused(
+            f"{source.name} has no column {column}: it has {len(names)}, counted from "
+            "0."
+        )
+    return names[column]
+
+
+def _labels(source: Source, column: Any, name: str) -> NDArray[Any]:
+    if column.null_count:
+        row = column.is_null().index(True).as_py()
+        raise ValueError(
+            f"{source.name} lacks {column.null_count} of {len(column)} labels in "
+            f"{name!r}, the first in row {row}, counted from 0. Leave these rows out."
+        )
+    types = import_optional("pyarrow", "io").types
+    kind = column.type
+    labels: NDArray[Any]
+    if types.is_primitive(kind):
+        labels = column.to_numpy()
+        return labels
+    # Few labels in many rows: each text is there once.
+    if not types.is_dictionary(kind):
+        column = column.dictionary_encode()
+    codes = column.unify_dictionaries().combine_chunks()
+    labels = codes.dictionary.to_numpy(zero_copy_only=False)[codes.indices.to_numpy()]
+    return labels
+
+
+def _plain(source: Source, content: Any) -> Any:
+    """Return columns of kinds that scikit-learn knows; no row labels of pandas."""
+    arrow = import_optional("pyarrow", "io")
+    types = arrow.types
+    fields = []
+    for each in content.schema:
+        kind = each.type
+        if (
+            types.is_nested(kind)
+            or types.is_binary(kind)
+            or types.is_large_binary(kind)
+        ):
+            raise ValueError(
+                f"Column {each.name!r} of {source.name} holds {kind} values. Leave it "
+                "out with columns=, or turn it into columns of numbers or text."
+            )
+        if types.is_null(kind) or types.is_decimal(kind):
+            kind = arrow.float64()
+        fields.append(arrow.field(each.name, kind))
+    return content.cast(arrow.schema(fields))

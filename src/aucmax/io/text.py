@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of numbers in text files."""
+
+import os
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucmax._utils.optional import import_optional
+from aucmax._utils.typing import FloatArray
+from aucmax.io._reading import find_column, labels_of, read_or_diagnose
+from aucmax.io.diagnosis import diagnose_csv
+from aucmax.io.source import from_path
+
+
+def read_csv(
+    path: str | os.PathLike[str],
+    target: int | str = -1,
+    *,
+    separator: str = ",",
+    header: bool = True,
+    drop: Sequence[int | str] = (),
+) -> tuple[FloatArray, NDArray[Any]]:
+    r"""Read a table of numbers with a column of labels; needs pandas.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; .bz2, .gz and .xz are unpacked on the way.
+    target : int or str, default=-1
+        The column with the labels, by position from 0 (negative: from the end) or name.
+    separator : str, default=","
+        What is between the columns; ``" "`` stands for any white space.
+    header : bool, default=True
+        Whether the first line has the names of the columns.
+    drop : sequence of int or str, default=()
+        Columns to leave out, by position or name.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+        The other columns, float64.
+    y : ndarray of shape (n_samples,)
+        Labels: integers if all are whole numbers, else numbers or text.
+
+    Raises
+    ------
+    ValueError
+        If a feature is missing, not finite or not a number, if lines have different
+        lengths, or the file is empty or cut off; the message has the number of the
+        line.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from aucmax.io import read_csv
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = pathlib.Path(folder.name, "rows.csv")
+    >>> _ = file.write_text("width,height,kind\n1,2.5,good\n3,4,bad\n")
+    >>> X, y = read_csv(file, target="kind")
+    >>> X
+    array([[1. , 2.5],
+           [3. , 4. ]])
+    >>> y.tolist()
+    ['good', 'bad']
+    >>> folder.cleanup()
+    """
+    pandas = import_optional("pandas", "data")
+    source = from_path(path)
+
+    def read() -> tuple[FloatArray, NDArray[Any]]:
+        # Unpacked by us, so that a file that is cut off fails alike for every suffix.
+        with source.open() as stream, warnings.catch_warnings():
+            # pandas only warns of lines that are longer than the header.
+            warnings.simplefilter("error")
+            frame = pandas.read_csv(
+                stream,
+                sep=r"\s+" if separator == " " else separator,
+                header=0 if header else None,
+                index_col=False,
+                # As text first: "NA" may well be a label.
+                dtype=str,
+                keep_default_na=False,
+                skipinitialspace=True,
+                on_bad_lines="error",
+            )
+        names = list(frame.columns)
+        label = find_column(names, target, source)
+        left_out = {label, *(find_column(names, column, source) for column in drop)}
+        kept = [k for k in range(len(names)) if k not in left_out]
+        X = frame.iloc[:, kept].to_numpy(dtype=np.float64)
+        text = frame.iloc[:, label].fillna("").str.strip().to_numpy(dtype=object)
+        if not len(text) or not text.all() or not np.isfinite(X).all():
+            raise ValueError("no rows, or values that are missing or not finite")
+        y = labels_of(text)
+        return X, y
+
+    return read_or_diagnose(
+        source, read, lambda: diagnose_csv(source, target, separator, header, drop)
+    )
