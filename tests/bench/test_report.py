@@ -2,13 +2,13 @@
 import re
 import shutil
 from dataclasses import replace
-from html.parser import HTMLParser
 from itertools import combinations
 
 import numpy as np
 import pytest
 from color_vision import contrast, distance
 from fake_papers import CODE, VERSIONS, fake_paper, make_points, make_rows
+from html_tree import Node, read
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from scipy import stats
@@ -62,67 +62,6 @@ def page(rows, tmp_path_factory):
     )
     assert written == path
     return path
-
-
-class Node:
-    """An element of a page."""
-
-    def __init__(self, tag, attrs):
-        self.tag, self.attrs, self.parts = tag, dict(attrs), []
-
-    def __iter__(self):
-        """It, and everything inside."""
-        yield self
-        for part in self.parts:
-            if isinstance(part, Node):
-                yield from part
-
-    def find(self, tag, name="", **attrs):
-        """All elements inside with this tag, class and these attributes."""
-        return [
-            node
-            for node in self
-            if node.tag == tag
-            and (not name or name in node.attrs.get("class", "").split())
-            and attrs.items() <= node.attrs.items()
-        ]
-
-    @property
-    def text(self):
-        parts = (part.text if isinstance(part, Node) else part for part in self.parts)
-        return " ".join("".join(parts).split())
-
-
-class Reader(HTMLParser):
-    """Makes a tree of a page, and complains of elements that are not closed."""
-
-    EMPTY = frozenset({"meta", "link", "input", "br"})
-
-    def __init__(self, text):
-        super().__init__()
-        self.open = [Node("", {})]
-        self.feed(text)
-        self.close()
-        (self.page,) = self.open
-
-    def handle_starttag(self, tag, attrs):
-        node = Node(tag, attrs)
-        self.open[-1].parts.append(node)
-        if tag not in self.EMPTY:
-            self.open.append(node)
-
-    def handle_startendtag(self, tag, attrs):
-        self.open[-1].parts.append(Node(tag, attrs))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop().tag == tag
-
-    def handle_data(self, data):
-        self.open[-1].parts.append(data)
-
-
-def read(path):
-    return Reader(path.read_text(encoding="utf-8")).page
 
 
 @pytest.fixture(scope="module")
