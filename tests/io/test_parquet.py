@@ -55,3 +55,30 @@ def test_damaged_file_is_named(tmp_path, keep):
 def test_absent_file_is_absent_and_not_damaged(tmp_path):
     with pytest.raises(FileNotFoundError):
         read_parquet(tmp_path / "a.parquet")
+
+
+def reads_as(path, columns):
+    """Say whether the file has these values; None if it is refused, by its name."""
+    try:
+        return read_parquet(path) == columns
+    except ValueError as error:
+        return None if "a.parquet" in str(error) else False
+
+
+def test_a_changed_bit_of_the_values_is_noticed(tmp_path):
+    path = tmp_path / "a.parquet"
+    columns = {
+        "name": [f"row {i}" for i in range(200)],
+        "auc": [i / 7 for i in range(200)],
+    }
+    write_parquet(path, columns)
+    whole = path.read_bytes()
+    end_of_values = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    found = []
+    for place in range(0, end_of_values, 7):
+        damaged = bytearray(whole)
+        damaged[place] ^= 4
+        path.write_bytes(damaged)
+        found.append(reads_as(path, columns))
+    assert False not in found
+    assert found.count(None) > len(found) / 2

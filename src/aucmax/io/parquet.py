@@ -39,7 +39,7 @@ def write_parquet(
     parquet = import_optional("pyarrow.parquet", "io")
     table = arrow.table(dict(columns))
     with replacing(Path(path)) as draft, draft.open("wb") as file:
-        parquet.write_table(table, file, compression="zstd")
+        parquet.write_table(table, file, compression="zstd", write_page_checksum=True)
 
 
 def read_parquet(path: str | os.PathLike[str]) -> dict[str, list[Any]]:
@@ -63,8 +63,10 @@ def read_parquet(path: str | os.PathLike[str]) -> dict[str, list[Any]]:
     arrow = import_optional("pyarrow", "io")
     parquet = import_optional("pyarrow.parquet", "io")
     try:
-        columns: dict[str, list[Any]] = parquet.read_table(path).to_pydict()
-    except (arrow.ArrowInvalid, OSError) as error:
+        columns: dict[str, list[Any]] = parquet.read_table(
+            path, page_checksum_verification=True
+        ).to_pydict()
+    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
         if isinstance(error, FileNotFoundError):
             raise
         raise ValueError(
