@@ -32,7 +32,7 @@ class Commands(click.Group):
             raise
         except BrokenPipeError:
             raise  # The reader, such as head, has enough: click ends without a word.
-        except Exception as error:
+        except Exception as error:  # of any kind: one sentence, unless --debug is given
             if ctx.params["debug"]:
                 raise
             raise click.ClickException(_sentence(error)) from error
