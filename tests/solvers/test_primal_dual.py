@@ -89,7 +89,11 @@ def test_step_against_a_literal_transcription(rng):
         (X - X[is_pos].mean(axis=0)) / np.sqrt(p),
         (X - X[~is_pos].mean(axis=0)) / np.sqrt(1 - p),
     )
-    assert_allclose(rows.take(np.arange(n)), centred, atol=1e-12)
+    assert_allclose(
+        rows.centre(LocalDesign(X).rows(np.arange(n)), np.arange(n)),
+        centred,
+        atol=1e-12,
+    )
     gap = X[~is_pos].mean(axis=0) - X[is_pos].mean(axis=0)
     rates = module._rates(0.3, n, 2, (centred**2).sum(axis=1).max())
     ids = np.array([3, 8, 3, 11, 20, 39])
@@ -113,6 +117,15 @@ def test_step_against_a_literal_transcription(rng):
     assert_allclose(ahead, wt, rtol=1e-10)
     assert_allclose(dual, beta, rtol=1e-10)
     assert_allclose(mean, centred.T @ beta / n, atol=1e-13)
+    # The same steps on sparse rows, which are centred on the way.
+    csr = module._CentredRows(LocalDesign(sparse.csr_array(X)), is_pos)
+    state = module.State(np.zeros(n), np.zeros(3), np.zeros(3), np.zeros(3))
+    csr.run(ids, rates, state)
+    assert_allclose(state.coef, w, rtol=1e-9)
+    assert_allclose(state.ahead, wt, rtol=1e-9)
+    assert_allclose(state.dual, beta, rtol=1e-9)
+    assert_allclose(state.dual_mean, mean, atol=1e-13)
+    assert csr.largest_square() == pytest.approx(rows.largest_square())
 
 
 def test_sparse_equals_dense_and_seeds_reproduce(rng):
@@ -122,6 +135,8 @@ def test_sparse_equals_dense_and_seeds_reproduce(rng):
     assert np.any(solve(X, is_pos, seed=1, max_iter=20).coef != dense.coef)
     csr = solve(sparse.csr_array(X), is_pos, max_iter=20)
     assert_allclose(csr.coef, dense.coef, rtol=1e-8)
+    single = solve(sparse.csr_array(X.astype(np.float32)), is_pos, max_iter=20)
+    assert_allclose(single.coef, dense.coef, rtol=1e-4)
 
 
 def test_block_size_changes_nothing(rng, monkeypatch):

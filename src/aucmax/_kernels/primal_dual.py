@@ -39,6 +39,7 @@ def primal_dual_steps(
     """
     d = coef.shape[0]
     size = rates.batch_size
+    boost = rates.n_samples / size
     inverse = rates.ridge + 1.0 / rates.tau
     gap_square = 0.0
     for j in range(d):
@@ -59,7 +60,72 @@ def primal_dual_steps(
             for j in range(d):
                 change[j] += step * rows[k, j]
         along = 0.0
-        boost = rates.n_samples / size
+        for j in range(d):
+            target[j] = coef[j] / rates.tau - dual_mean[j] - boost * change[j] - gap[j]
+            along += gap[j] * target[j]
+        # Sherman and Morrison for (inverse I + gap gap')^-1.
+        share = along / (inverse + gap_square)
+        for j in range(d):
+            dual_mean[j] += change[j]
+            new_coef = (target[j] - share * gap[j]) / inverse
+            ahead[j] = new_coef + rates.theta * (new_coef - coef[j])
+            coef[j] = new_coef
+
+
+@jit
+def primal_dual_sparse_steps(
+    data: FloatArray,
+    indices: IntArray,
+    indptr: IntArray,
+    which: IntArray,
+    means: FloatArray,
+    roots: FloatArray,
+    ids: IntArray,
+    gap: FloatArray,
+    rates: Rates,
+    dual: FloatArray,
+    dual_mean: FloatArray,
+    coef: FloatArray,
+    ahead: FloatArray,
+) -> None:
+    """Run the same steps on rows in CSR, which are centred and scaled on the way.
+
+    Row k belongs to class ``which[k]`` and stands for ``(row - means[which[k]]) /
+    roots[which[k]]``. Cost of a step: its nonzeros, and a few vectors of coefficients.
+    """
+    d = coef.shape[0]
+    size = rates.batch_size
+    boost = rates.n_samples / size
+    inverse = rates.ridge + 1.0 / rates.tau
+    gap_square = 0.0
+    for j in range(d):
+        gap_square += gap[j] * gap[j]
+    change = np.empty(d)
+    target = np.empty(d)
+    mean_score = np.empty(2)
+    total = np.empty(2)
+    for low in range(0, ids.shape[0] - size + 1, size):
+        mean_score[:] = 0.0
+        total[:] = 0.0
+        for j in range(d):
+            change[j] = 0.0
+            mean_score[0] += ahead[j] * means[0, j]
+            mean_score[1] += ahead[j] * means[1, j]
+        for k in range(low, low + size):
+            c = which[k]
+            score = -mean_score[c]
+            for m in range(indptr[k], indptr[k + 1]):
+                score += ahead[indices[m]] * data[m]
+            old = dual[ids[k]]
+            new = (old + rates.sigma * score / roots[c]) / (1.0 + rates.sigma)
+            dual[ids[k]] = new
+            step = (new - old) / (rates.n_samples * roots[c])
+            total[c] += step
+            for m in range(indptr[k], indptr[k + 1]):
+                change[indices[m]] += step * data[m]
+        for j in range(d):
+            change[j] -= total[0] * means[0, j] + total[1] * means[1, j]
+        along = 0.0
         for j in range(d):
             target[j] = coef[j] / rates.tau - dual_mean[j] - boost * change[j] - gap[j]
             along += gap[j] * target[j]

@@ -9,15 +9,21 @@ step updates the duals of a few random rows and then the coefficients. Distances
 solution shrink by ``sqrt(theta)`` per step.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from aucmax._kernels.primal_dual import Rates, primal_dual_steps
-from aucmax._utils.typing import BoolArray, FloatArray, IntArray, to_dense
+from aucmax._kernels.primal_dual import (
+    Rates,
+    primal_dual_sparse_steps,
+    primal_dual_steps,
+)
+from aucmax._utils.typing import BoolArray, FloatArray, IntArray, is_sparse
 from aucmax.design import Design
 from aucmax.losses import Square
 from aucmax.solvers._base import OnStep, Result, Step, check_finite
 
-# Rows held dense at a time: 2 MB, so that they stay in cache.
+# Values of rows held at a time: 2 MB, so that they stay in cache.
 BLOCK_VALUES = 2**18
 
 
@@ -38,7 +44,8 @@ def primal_dual(
     passes measure the true gradient; stops when its norm is below ``tol`` of that at
     zero.
 
-    Cost per pass: O(n d), one dual variable per row.
+    Cost per pass: O(n d), one dual variable per row; if rows are sparse, their nonzeros
+    and O(d) per step.
     """
     n, d = design.shape
     rows = _CentredRows(design, is_pos)
@@ -54,8 +61,8 @@ def primal_dual(
 
     _, first_norm = measure(np.zeros(d))
     coef, ahead = np.zeros(d), np.zeros(d)
-    dual, dual_mean = np.zeros(n), np.zeros(d)
-    steps_per_block = max(1, BLOCK_VALUES // (d * batch_size))
+    state = State(np.zeros(n), np.zeros(d), coef, ahead)
+    steps_per_block = max(1, BLOCK_VALUES // (rows.width * batch_size))
     steps_per_pass = max(1, n // batch_size)
     history: list[Step] = []
     norm = 1.0
@@ -63,9 +70,7 @@ def primal_dual(
         for low in range(0, steps_per_pass, steps_per_block):
             n_steps = min(steps_per_block, steps_per_pass - low)
             ids = _draw(rng, n, batch_size, n_steps)
-            primal_dual_steps(
-                rows.take(ids), ids, rows.gap, rates, dual, dual_mean, coef, ahead
-            )
+            rows.run(ids, rates, state)
         value, grad_norm = measure(coef)
         check_finite(value, coef)
         norm = grad_norm / first_norm if first_norm > 0.0 else 0.0
@@ -80,6 +85,15 @@ def primal_dual(
             break
     message = f"gradient {norm:.1e} of that at zero, asked {tol:g}"
     return Result(coef, history[-1].value, len(history), norm <= tol, message, history)
+
+
+class State(NamedTuple):
+    """What the steps change; see ``primal_dual_steps``."""
+
+    dual: FloatArray
+    dual_mean: FloatArray
+    coef: FloatArray
+    ahead: FloatArray
 
 
 class _CentredRows:
@@ -97,17 +111,50 @@ class _CentredRows:
         self.means = np.stack([mean_neg, mean_pos])
         self.roots = np.sqrt([(n - n_pos) / n, n_pos / n])
 
-    def take(self, ids: IntArray) -> FloatArray:
-        dense = to_dense(self.design.rows(ids))
+    @property
+    def width(self) -> int:
+        """Values per row: features, or the nonzeros of a few rows."""
+        n, d = self.design.shape
+        some = self.design.rows(np.arange(0, n, max(1, n // 256)))
+        return max(1, some.nnz // some.shape[0]) if is_sparse(some) else d
+
+    def run(self, ids: IntArray, rates: Rates, state: State) -> None:
+        """Run one step for each batch of the rows ``ids``."""
+        rows = self.design.rows(ids)
+        if is_sparse(rows):
+            which = self.is_pos[ids].astype(np.intp)
+            csr = rows.data, rows.indices, rows.indptr
+            primal_dual_sparse_steps(
+                *csr, which, self.means, self.roots, ids, self.gap, rates, *state
+            )
+        else:
+            primal_dual_steps(self.centre(rows, ids), ids, self.gap, rates, *state)
+
+    def centre(self, rows: FloatArray, ids: IntArray) -> FloatArray:
         which = self.is_pos[ids].astype(np.intp)
-        centred: FloatArray = (dense - self.means[which]) / self.roots[which, None]
+        centred: FloatArray = (rows - self.means[which]) / self.roots[which, None]
         return centred
 
     def largest_square(self) -> float:
-        n, d = self.design.shape
-        size = max(1, BLOCK_VALUES // d)
+        """Return the largest square of the length of a row."""
+        n = self.design.shape[0]
+        size = max(1, BLOCK_VALUES // self.width)
         blocks = (np.arange(k, min(k + size, n)) for k in range(0, n, size))
-        return max(float((self.take(ids) ** 2).sum(axis=1).max()) for ids in blocks)
+        return max(float(self._squares(ids).max()) for ids in blocks)
+
+    def _squares(self, ids: IntArray) -> FloatArray:
+        rows = self.design.rows(ids)
+        if not is_sparse(rows):
+            dense: FloatArray = (self.centre(rows, ids) ** 2).sum(axis=1)
+            return dense
+        which = self.is_pos[ids].astype(np.intp)
+        square = rows.power(2).sum(axis=1, dtype=np.float64)
+        along = (rows @ self.means.T)[np.arange(len(ids)), which]
+        mean_square = (self.means**2).sum(axis=1)[which]
+        squares = np.asarray(square).ravel() - 2.0 * along + mean_square
+        # Rounding leaves a row that equals its mean a little below zero.
+        scaled: FloatArray = np.maximum(squares, 0.0) / self.roots[which] ** 2
+        return scaled
 
 
 def _rates(alpha: float, n: int, batch_size: int, square: float) -> Rates:
