@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aucmax import bench, datasets, io, metrics, plots
+    from aucmax.auto.classifier import AUCClassifier
     from aucmax.estimators.ada_oam import AdaOAM
     from aucmax.estimators.kernel_rank_svm import KernelRankSVM
     from aucmax.estimators.knnoam import KNNOAM
@@ -49,6 +50,7 @@ __all__ = [
     "RFAUC",
     "SOLAM",
     "SPDAM",
+    "AUCClassifier",
     "AdaOAM",
     "FourierFeatures",
     "KernelRankSVM",
@@ -69,6 +71,7 @@ __all__ = [
 
 # Public names are imported when first asked for, so `import aucmax` costs nothing.
 _HOMES = {
+    "AUCClassifier": "aucmax.auto.classifier",
     "AdaOAM": "aucmax.estimators.ada_oam",
     "FourierFeatures": "aucmax.features.fourier",
     "KernelRankSVM": "aucmax.estimators.kernel_rank_svm",

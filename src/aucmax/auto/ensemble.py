@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From the race to one model: weights, the final fits, and what was found out."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+from sklearn.base import clone
+
+from aucmax._utils.typing import BoolArray, FloatArray, Matrix
+from aucmax.auto.families import Group, threads_for
+from aucmax.auto.leaderboard import Entry, Leaderboard
+from aucmax.auto.race import Clock, Lane, Track
+from aucmax.auto.sampling import is_one_enough, make_folds, thin
+from aucmax.auto.scales import Scale, normal_scores
+from aucmax.auto.weights import combine
+from aucmax.metrics.auc import roc_auc
+from aucmax.metrics.delong import AUCInterval, roc_auc_interval
+from aucmax.metrics.threshold import balanced_threshold
+
+# Less does not pay for a fit.
+LEAST_WEIGHT = 0.01
+# DeLong leaves out that other training rows would have given another model.
+WIDENING = 1.2
+# Enough to see how long a group takes.
+TRIAL_ROWS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One group in the mixture: its models, and the scale and weight of its members."""
+
+    models: list[Group]
+    columns: list[int]
+    scales: list[Scale]
+    weights: list[float]
+
+    def scores(self, X: Matrix) -> FloatArray:
+        """Return the weighted sum of normal scores, mean over the models."""
+        total = np.zeros(X.shape[0])
+        for model in self.models:
+            raw = model.scores(X)
+            for column, scale, weight in zip(
+                self.columns, self.scales, self.weights, strict=True
+            ):
+                total += weight * scale(raw[:, column])
+        return total / len(self.models)
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """A weighted sum of normal scores of several models."""
+
+    parts: list[Part]
+    threshold: float
+
+    def scores(self, X: Matrix) -> FloatArray:
+        """Return the scores of the rows."""
+        total = np.zeros(X.shape[0])
+        with threads_for(X.shape[0]):
+            for part in self.parts:
+                total += part.scores(X)
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What comes out of a fit.
+
+    ``scores`` and ``is_pos`` are of rows left out of training; ``story`` are facts for
+    the explanation.
+    """
+
+    ensemble: Ensemble
+    leaderboard: Leaderboard
+    interval: AUCInterval
+    scores: FloatArray
+    is_pos: BoolArray
+    story: dict[str, Any]
+
+
+def fit_ensemble(
+    X: Matrix,
+    is_pos: BoolArray,
+    is_categorical: BoolArray,
+    choose: Callable[[int], Sequence[Group]],
+    *,
+    mixes: bool,
+    cv: Any,
+    budget: float | None,
+    n_jobs: int | None,
+    tell: Callable[[str], None],
+    seed: int,
+) -> Fitted:
+    """Run the race, weigh the candidates and fit those that count to all rows."""
+    clock = Clock(budget)
+    n_all = len(is_pos)
+    X, is_pos = _within_budget(X, is_pos, is_categorical, choose, clock, seed)
+    folds = make_folds(X, is_pos, cv, seed)
+    if not folds:
+        return _without_folds(X, is_pos, is_categorical, choose(len(is_pos)))
+    groups = choose(len(folds[0].train))
+    track = Track(
+        X, is_pos, is_categorical, folds, clock, n_jobs, budget is not None, tell, seed
+    )
+    lanes = track.run(groups)
+    finished = [lane for lane in lanes if not lane.note]
+    if not finished:
+        raise RuntimeError(f"No candidate could be fitted: {lanes[0].note}.")
+    truth = is_pos[np.concatenate([fold.test for fold in folds])]
+    scores = np.hstack([_normal_scores(lane) for lane in finished])
+    weights = _weigh(scores, truth, finished, mixes)
+    mixture = scores @ weights
+    parts = _final_parts(track, finished, weights)
+    interval = _widened(roc_auc_interval(truth, mixture))
+    threshold = balanced_threshold(mixture, truth, np.ones(len(truth)))
+    story = {
+        "n_rows": n_all,
+        "n_used": len(is_pos),
+        "n_positive": int(np.count_nonzero(is_pos)),
+        "n_folds": len(folds),
+        "n_refitted": sum(len(part.models) == 1 for part in parts),
+        "seconds": clock.spent,
+        "best_auc": max(roc_auc(truth, column) for column in scores.T),
+    }
+    return Fitted(
+        Ensemble(parts, threshold),
+        _leaderboard(lanes, finished, scores, truth, weights),
+        interval,
+        mixture,
+        truth,
+        story,
+    )
+
+
+def _within_budget(
+    X: Matrix,
+    is_pos: BoolArray,
+    is_categorical: BoolArray,
+    choose: Callable[[int], Sequence[Group]],
+    clock: Clock,
+    seed: int,
+) -> tuple[Matrix, BoolArray]:
+    """Return as many rows as the cheapest two families can do in the time there is."""
+    n = len(is_pos)
+    if clock.budget is None or n <= TRIAL_ROWS:
+        return X, is_pos
+    groups = choose(n)
+    cheap = [group for group in groups if group.family in ("linear", "boosting")]
+    seconds = 0.0
+    for group in (*(cheap or groups)[:1], *cheap[-1:]):
+        # The first time also loads compiled code.
+        for n_rows in (TRIAL_ROWS // 10, TRIAL_ROWS):
+            rows = thin(is_pos, n_rows, seed)
+            start = time.perf_counter()
+            clone(group).fit(X[rows], is_pos[rows], is_categorical)
+        seconds += time.perf_counter() - start
+    n_least = int(min(np.count_nonzero(is_pos), np.count_nonzero(~is_pos)))
+    n_fits = 2 if is_one_enough(n, n_least) else 6
+    n_kept = int(TRIAL_ROWS * 0.5 * clock.budget / (n_fits * seconds))
+    rows = thin(is_pos, max(n_kept, TRIAL_ROWS), seed)
+    return (X, is_pos) if len(rows) == n else (X[rows], is_pos[rows])
+
+
+def _without_folds(
+    X: Matrix, is_pos: BoolArray, is_categorical: BoolArray, groups: Sequence[Group]
+) -> Fitted:
+    """Fit the plainest candidate where a class of one row leaves nothing to test on."""
+    group = clone(groups[0]).fit(X, is_pos, is_categorical)
+    raw = group.scores(X)[:, 0]
+    scale = Scale.of_scores(raw)
+    scores = scale(raw)
+    name = group.members[0]
+    note = "the only one: a class has a single row"
+    entry = Entry(name, group.family, np.nan, np.nan, np.nan, 0.0, 1.0, note)
+    threshold = balanced_threshold(scores, is_pos, np.ones(len(is_pos)))
+    return Fitted(
+        Ensemble([Part([group], [0], [scale], [1.0])], threshold),
+        Leaderboard([entry]),
+        AUCInterval(np.nan, 0.0, 1.0, np.nan),
+        scores,
+        is_pos,
+        {
+            "n_rows": len(is_pos),
+            "n_used": len(is_pos),
+            "n_positive": int(np.count_nonzero(is_pos)),
+            "n_folds": 0,
+        },
+    )
+
+
+def _normal_scores(lane: Lane) -> FloatArray:
+    """Return normal scores of the members, made fold by fold."""
+    return np.vstack(
+        [
+            np.column_stack([normal_scores(column) for column in scores.T])
+            for scores in lane.scores
+        ]
+    )
+
+
+def _weigh(
+    scores: FloatArray, truth: BoolArray, lanes: Sequence[Lane], mixes: bool
+) -> FloatArray:
+    if mixes:
+        families = [lane.group.family for lane in lanes for _ in lane.group.members]
+        weights = combine(scores, truth, families)
+        weights[weights < LEAST_WEIGHT] = 0.0
+        total: FloatArray = weights / weights.sum()
+        return total
+    weights = np.zeros(scores.shape[1])
+    weights[np.argmax([roc_auc(truth, column) for column in scores.T])] = 1.0
+    return weights
+
+
+def _final_parts(
+    track: Track, lanes: Sequence[Lane], weights: FloatArray
+) -> list[Part]:
+    """Fit what counts to all rows, the heaviest first, while there is time."""
+    parts = []
+    first = 0
+    for lane in lanes:
+        members = range(len(lane.group.members))
+        mine = weights[first : first + len(members)]
+        first += len(members)
+        if mine.any():
+            columns = [k for k in members if mine[k] > 0.0]
+            raw = np.vstack(lane.scores)
+            scales = [Scale.of_scores(raw[:, k]) for k in columns]
+            parts.append((lane, columns, scales, [float(mine[k]) for k in columns]))
+    parts.sort(key=lambda part: -sum(part[3]))
+    return [
+        Part(track.final_models(lane), columns, scales, chosen)
+        for lane, columns, scales, chosen in parts
+    ]
+
+
+def _leaderboard(
+    lanes: Sequence[Lane],
+    finished: Sequence[Lane],
+    scores: FloatArray,
+    truth: BoolArray,
+    weights: FloatArray,
+) -> Leaderboard:
+    entries = []
+    column = 0
+    for lane in lanes:
+        share = sum(lane.seconds) / len(lane.group.members)
+        for number, name in enumerate(lane.group.members):
+            auc = lane.first_aucs[number] if lane.first_aucs else np.nan
+            low = high = np.nan
+            weight = 0.0
+            if lane in finished:
+                auc, low, high, _ = roc_auc_interval(truth, scores[:, column])
+                weight = float(weights[column])
+                column += 1
+            entries.append(
+                Entry(name, lane.group.family, auc, low, high, share, weight, lane.note)
+            )
+    return Leaderboard(entries)
+
+
+def _widened(interval: AUCInterval) -> AUCInterval:
+    std_error = WIDENING * interval.std_error
+    reach = float(ndtri(0.975)) * std_error
+    low, high = max(0.0, interval.auc - reach), min(1.0, interval.auc + reach)
+    return AUCInterval(interval.auc, low, high, std_error)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a fitted AUCClassifier did, in sentences."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.inspection import permutation_importance
+
+N_SHOWN = 10
+
+
+def explain(model: Any, X: Any, y: Any, n_repeats: int) -> str:
+    """Return one sentence per line about ``model``, which is fitted."""
+    if (X is None) != (y is None):
+        missing = "y" if y is None else "X"
+        raise ValueError(
+            f"{missing} is missing. The importance of columns needs both X and y."
+        )
+    lines = [*_about_rows(model), *_about_choice(model), *_about_quality(model)]
+    if X is not None:
+        lines += _about_columns(model, X, y, n_repeats)
+    return "\n".join(lines)
+
+
+def _about_rows(model: Any) -> list[str]:
+    story = model.story_
+    lines = [
+        f"There were {story['n_rows']:,} rows of {model.n_features_in_:,} columns, "
+        f"{story['n_positive']:,} of them of class {model.classes_[1]!r}, the positive "
+        "one."
+    ]
+    if story["n_used"] < story["n_rows"]:
+        lines.append(
+            f"For want of time {story['n_used']:,} rows were used, as many of the "
+            "rarer class as possible."
+        )
+    return lines
+
+
+def _about_choice(model: Any) -> list[str]:
+    board = list(model.leaderboard_)
+    if not model.story_["n_folds"]:
+        return [f"{board[0].name} was fitted; {board[0].note}."]
+    finished = [entry for entry in board if not entry.note]
+    best = finished[0]
+    lines = [
+        f"{len(board)} candidates were tried; {len(finished)} went all the way, the "
+        f"best of them {best.name} with an AUC of {best.auc:.4f}."
+    ]
+    notes = sorted({entry.note for entry in board if entry.note})
+    lines += [f"{sum(entry.note == note for entry in board)} {note}." for note in notes]
+    shares: dict[str, float] = {}
+    for entry in finished:
+        shares[entry.family] = shares.get(entry.family, 0.0) + entry.weight
+    mixed = sorted(shares.items(), key=lambda item: -item[1])
+    chosen = [entry for entry in finished if entry.weight]
+    if len(chosen) == 1:
+        lines.append(f"The model is {chosen[0].name} alone.")
+    else:
+        text = ", ".join(f"{family} {share:.0%}" for family, share in mixed if share)
+        lines.append(
+            f"The model is a weighted sum of {len(chosen)} candidates: {text}. Weights "
+            "minimise the squared error over all pairs, pulled to equal shares of the "
+            "families that are not clearly worse than the best; with many positives, "
+            "candidates are added one by one for the AUC of the sum."
+        )
+    return lines
+
+
+def _about_quality(model: Any) -> list[str]:
+    auc, low, high, _ = model.auc_interval_
+    if np.isnan(auc):
+        return ["How well it ranks is not known: no rows could be left out."]
+    story = model.story_
+    how = (
+        f"{story['n_folds']}-fold cross-validation"
+        if story["n_folds"] > 1
+        else "a fifth of the rows, left out"
+    )
+    gain = auc - story["best_auc"]
+    lines = [
+        f"By {how}, the AUC is {auc:.4f}, between {low:.4f} and {high:.4f} with 95% "
+        "confidence.",
+    ]
+    if any(0 < entry.weight < 1 for entry in model.leaderboard_):
+        lines.append(f"That is {gain:+.4f} compared with the best single candidate.")
+    if not np.isnan(low) and low <= 0.5:
+        lines.append("The interval reaches 0.5: this may be no better than chance.")
+    return lines
+
+
+def _about_columns(model: Any, X: Any, y: Any, n_repeats: int) -> list[str]:
+    found = permutation_importance(model, X, y, n_repeats=n_repeats, random_state=0)
+    names = getattr(
+        model, "feature_names_in_", [f"column {k}" for k in range(model.n_features_in_)]
+    )
+    order = np.argsort(-found.importances_mean, kind="stable")
+    counted = [k for k in order if found.importances_mean[k] > 0][:N_SHOWN]
+    if not counted:
+        return ["No column matters: permuting any of them costs no AUC."]
+    listed = ", ".join(
+        f"{names[k]} ({found.importances_mean[k]:.4f} ± {found.importances_std[k]:.4f})"
+        for k in counted
+    )
+    return [f"Permuting a column costs this much AUC: {listed}."]

@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What takes part: groups of candidates that share their work, one class per kind.
+
+A group is fitted once and scores rows by all its members: the penalties of one
+regularisation path, or a boosted model after several numbers of rounds.
+"""
+
+from contextlib import AbstractContextManager, nullcontext
+from itertools import islice
+from typing import Any, Protocol
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from threadpoolctl import threadpool_limits
+
+from aucmax._utils.optional import import_optional
+from aucmax._utils.typing import BoolArray, FloatArray, Matrix
+from aucmax._utils.validation import n_threads
+from aucmax.auto.preparation import make_preparation, total_variance
+from aucmax.auto.sampling import thin
+from aucmax.design import LocalDesign
+from aucmax.features.nystroem import Nystroem
+from aucmax.losses import SquaredHinge
+from aucmax.solvers.path import regularisation_path
+
+# Ranking needs no more digits than this.
+TOL = 1e-3
+MAX_ITER = 200
+# With fewer rows, waking threads takes longer than they save: far longer where other
+# programs keep the cores busy.
+THREAD_ROWS = 10_000
+# Kernels and forests gain little from more rows, and take memory in proportion.
+KERNEL_ROWS = 50_000
+FOREST_ROWS = 100_000
+
+
+def threads_for(n: int) -> AbstractContextManager[Any]:
+    """Keep the libraries underneath to one thread, unless there are many rows."""
+    if n >= THREAD_ROWS:
+        return nullcontext()
+    limit: AbstractContextManager[Any] = threadpool_limits(1)
+    return limit
+
+
+class Group(Protocol):
+    """Candidates of one family that are fitted together."""
+
+    family: str
+    members: tuple[str, ...]
+
+    def fit(self, X: Matrix, is_pos: BoolArray, is_categorical: BoolArray) -> "Group":
+        """Fit all members to the rows."""
+
+    def scores(self, X: Matrix) -> FloatArray:
+        """Return the scores of the rows, one column per member."""
+
+
+class LinearGroup(BaseEstimator):
+    """Squared hinge over all pairs, for several penalties."""
+
+    family = "linear"
+
+    def __init__(self, alphas: tuple[float, ...], *, seed: int = 0) -> None:
+        self.alphas = alphas
+        self.seed = seed
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """One name per penalty."""
+        return tuple(f"linear, alpha={alpha:g}" for alpha in self.alphas)
+
+    def fit(
+        self, X: Matrix, is_pos: BoolArray, is_categorical: BoolArray
+    ) -> "LinearGroup":
+        """Fit the path."""
+        self.preparation_ = make_preparation(
+            X, is_categorical, scale="standard", seed=self.seed
+        )
+        Z = self.preparation_.fit_transform(X)
+        self.coef_ = _fit_path(Z, is_pos, self.alphas)
+        return self
+
+    def scores(self, X: Matrix) -> FloatArray:
+        """Return the scores of the rows, one column per penalty."""
+        return np.asarray(self.preparation_.transform(X) @ self.coef_)
+
+
+class KernelGroup(BaseEstimator):
+    """The same on Nystroem features of an RBF kernel, whose width is relative.
+
+    ``width=1`` is one over the mean squared distance of the rows to their mean.
+    """
+
+    family = "kernel"
+
+    def __init__(
+        self,
+        alphas: tuple[float, ...],
+        *,
+        width: float,
+        n_landmarks: int,
+        scale: str = "standard",
+        seed: int = 0,
+    ) -> None:
+        self.alphas = alphas
+        self.width = width
+        self.n_landmarks = n_landmarks
+        self.scale = scale
+        self.seed = seed
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """One name per penalty."""
+        rows = " of ranks" if self.scale == "normal" else ""
+        start = f"kernel{rows}, gamma={self.width:g}/variance"
+        return tuple(f"{start}, alpha={alpha:g}" for alpha in self.alphas)
+
+    def fit(
+        self, X: Matrix, is_pos: BoolArray, is_categorical: BoolArray
+    ) -> "KernelGroup":
+        """Choose landmarks, then fit the path; of very many rows, to a part."""
+        rows = thin(is_pos, KERNEL_ROWS, self.seed)
+        X, is_pos = X[rows], is_pos[rows]
+        self.preparation_ = make_preparation(
+            X, is_categorical, scale=self.scale, seed=self.seed
+        )
+        Z = self.preparation_.fit_transform(X)
+        variance = total_variance(Z)
+        self.map_ = Nystroem(
+            self.n_landmarks,
+            # Rows that are all the same have any width.
+            gamma=self.width / variance if variance > 0.0 else 1.0,
+            landmarks="stratified",
+            dtype="float32" if Z.shape[0] >= THREAD_ROWS else "float64",
+            random_state=self.seed,
+        )
+        features = self.map_.fit(Z, is_pos).transform(Z)
+        self.coef_ = _fit_path(features, is_pos, self.alphas)
+        return self
+
+    def scores(self, X: Matrix) -> FloatArray:
+        """Return the scores of the rows, one column per penalty."""
+        features = self.map_.transform(self.preparation_.transform(X))
+        return np.asarray(features @ self.coef_, dtype=np.float64)
+
+
+class BoostingGroup(BaseEstimator):
+    """Boosted trees after several numbers of rounds.
+
+    Parameters
+    ----------
+    library : {"sklearn", "lightgbm"}
+        Whose implementation.
+    rounds : tuple of int
+        Numbers of trees, increasing; one member each.
+    settings : dict
+        Parameters of the implementation.
+    """
+
+    family = "boosting"
+
+    def __init__(
+        self,
+        library: str,
+        rounds: tuple[int, ...],
+        settings: dict[str, Any],
+        *,
+        seed: int = 0,
+    ) -> None:
+        self.library = library
+        self.rounds = rounds
+        self.settings = settings
+        self.seed = seed
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """One name per number of rounds."""
+        is_light = self.library == "lightgbm"
+        name = "LightGBM" if is_light else "HistGradientBoosting"
+        leaves = self.settings["num_leaves" if is_light else "max_leaf_nodes"]
+        return tuple(f"{name}, {n} trees of {leaves} leaves" for n in self.rounds)
+
+    def fit(
+        self, X: Matrix, is_pos: BoolArray, is_categorical: BoolArray
+    ) -> "BoostingGroup":
+        """Fit the largest number of trees."""
+        if self.library == "lightgbm":
+            self.model_ = self._light(len(is_pos))
+            columns = np.flatnonzero(is_categorical).tolist()
+            self.model_.fit(
+                X, is_pos.astype(int), categorical_feature=columns or "auto"
+            )
+        else:
+            self.model_ = HistGradientBoostingClassifier(
+                max_iter=self.rounds[-1],
+                early_stopping=False,
+                categorical_features=is_categorical if is_categorical.any() else None,
+                random_state=self.seed,
+                **self.settings,
+            ).fit(X, is_pos)
+        return self
+
+    def _light(self, n: int) -> Any:
+        lightgbm = import_optional("lightgbm", "boost")
+        return lightgbm.LGBMClassifier(
+            n_estimators=self.rounds[-1],
+            n_jobs=n_threads() if n >= THREAD_ROWS else 1,
+            random_state=self.seed,
+            deterministic=True,
+            force_row_wise=True,
+            verbose=-1,
+            **self.settings,
+        )
+
+    def scores(self, X: Matrix) -> FloatArray:
+        """Return the log-odds of the rows, one column per number of rounds."""
+        if self.library == "lightgbm":
+            columns = [
+                self.model_.predict(X, raw_score=True, num_iteration=n)
+                for n in self.rounds
+            ]
+            return np.column_stack(columns)
+        if len(self.rounds) == 1:
+            return np.asarray(self.model_.decision_function(X))[:, None]
+        stages = self.model_.staged_decision_function(X)
+        wanted = set(self.rounds)
+        kept = [
+            np.ravel(stage).copy()
+            for n, stage in enumerate(islice(stages, self.rounds[-1]), start=1)
+            if n in wanted
+        ]
+        # Trees that can no longer be grown leave the later rounds as the last one.
+        kept += [kept[-1]] * (len(self.rounds) - len(kept)) if kept else []
+        return np.column_stack(kept)
+
+
+class ForestGroup(BaseEstimator):
+    """A random forest, or extremely random trees with balanced classes."""
+
+    family = "forest"
+
+    def __init__(self, kind: str, n_trees: int, *, seed: int = 0) -> None:
+        self.kind = kind
+        self.n_trees = n_trees
+        self.seed = seed
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """One name."""
+        name = {"random": "random forest", "extra": "extra trees"}[self.kind]
+        return (f"{name}, {self.n_trees} trees",)
+
+    def fit(
+        self, X: Matrix, is_pos: BoolArray, is_categorical: BoolArray
+    ) -> "ForestGroup":
+        """Grow the trees; they see categories as numbers, of many rows a part."""
+        rows = thin(is_pos, FOREST_ROWS, self.seed)
+        X, is_pos = X[rows], is_pos[rows]
+        options = {
+            "n_estimators": self.n_trees,
+            "n_jobs": n_threads() if len(is_pos) >= THREAD_ROWS else 1,
+            "random_state": self.seed,
+        }
+        if self.kind == "random":
+            self.model_ = RandomForestClassifier(min_samples_leaf=2, **options)
+        else:
+            self.model_ = ExtraTreesClassifier(
+                min_samples_leaf=3,
+                max_features=0.5,
+                class_weight="balanced",
+                **options,
+            )
+        self.model_.fit(X, is_pos)
+        return self
+
+    def scores(self, X: Matrix) -> FloatArray:
+        """Return the mean share of positives in the leaves."""
+        return np.asarray(self.model_.predict_proba(X))[:, 1:]
+
+
+def _fit_path(Z: Matrix, is_pos: BoolArray, alphas: tuple[float, ...]) -> FloatArray:
+    """Return the coefficients, one column per penalty."""
+    path = regularisation_path(
+        LocalDesign(Z),
+        is_pos,
+        np.ones(len(is_pos)),
+        loss=SquaredHinge(),
+        alphas=alphas,
+        tol=TOL,
+        max_iter=MAX_ITER,
+    )
+    return np.column_stack([result.coef for result, _ in path])

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Candidates are fitted fold by fold; those far behind or out of time drop out."""
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone
+
+from aucmax._utils.typing import BoolArray, FloatArray, Matrix
+from aucmax.auto.families import Group, threads_for
+from aucmax.auto.sampling import Fold, thin
+from aucmax.auto.weights import MAX_DISTANCE, distances_to_best
+from aucmax.metrics.auc import roc_auc
+
+# The first heat is run on no more rows than this.
+HEAT_ROWS = 20_000
+# A candidate is dropped if it is surely behind, and by so much that it cannot help.
+LEAST_GAP = 0.01
+# From so many rows on, a budget asks for a small trial before the first fold.
+PROBE_ROWS = 1000
+# What a final fit takes compared with one of a fold.
+REFIT_COST = 1.4
+
+
+class Clock:
+    """How much of the time is left; without a budget there is no end of it."""
+
+    def __init__(self, budget: float | None) -> None:
+        self.budget = budget
+        self._start = time.perf_counter()
+
+    @property
+    def spent(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self._start
+
+    @property
+    def left(self) -> float:
+        """Seconds until the budget is used up."""
+        return np.inf if self.budget is None else self.budget - self.spent
+
+
+@dataclass
+class Lane:
+    """One group in the race: its models and scores so far.
+
+    Attributes
+    ----------
+    group : Group
+        Not fitted.
+    scores : list of ndarray
+        For each fold, the raw scores of the rows left out, one column per member.
+    models : list of Group
+        The fitted models of the folds, as far as they are kept.
+    seconds : list of float
+        Time of each fold.
+    first_aucs : list of float
+        AUC of each member in the first heat.
+    note : str
+        Why it dropped out; empty if it did not.
+    """
+
+    group: Group
+    scores: list[FloatArray] = field(default_factory=list)
+    models: list[Group] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    first_aucs: list[float] = field(default_factory=list)
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """The rows the race is run on, and the rules."""
+
+    X: Matrix
+    is_pos: BoolArray
+    is_categorical: BoolArray
+    folds: Sequence[Fold]
+    clock: Clock
+    n_jobs: int | None
+    keeps_models: bool
+    tell: Callable[[str], None]
+    seed: int
+
+    def run(self, groups: Sequence[Group]) -> list[Lane]:
+        """Return a lane for each group; those with a note have dropped out."""
+        lanes = [Lane(group) for group in groups]
+        fold = self._first_heat(lanes)
+        is_part = fold is not self.folds[0]
+        # More rows help boosted trees most: a few say little about them.
+        spared = "boosting" if is_part else ""
+        _drop_stragglers(lanes, self.is_pos[fold.test], spared)
+        if is_part:
+            for lane in lanes:
+                lane.scores, lane.models = [], []
+        running = [lane for lane in lanes if not lane.note]
+        for number, lane in enumerate(running):
+            self._finish(lane, is_part=is_part, is_first=number == 0)
+        return lanes
+
+    def final_models(self, lane: Lane) -> list[Group]:
+        """Return a model of all rows or, if time is up, those of the folds."""
+        if lane.models and REFIT_COST * max(lane.seconds) > self.clock.left:
+            return lane.models
+        self.tell(f"{lane.group.members[0]}: fitted to all rows")
+        with threads_for(len(self.is_pos)):
+            return [clone(lane.group).fit(self.X, self.is_pos, self.is_categorical)]
+
+    def _first_heat(self, lanes: Sequence[Lane]) -> Fold:
+        """Run the first fold, on fewer rows where there are very many; return it."""
+        fold = self.folds[0]
+        if len(fold.train) > HEAT_ROWS:
+            fold = Fold(
+                fold.train[thin(self.is_pos[fold.train], HEAT_ROWS, self.seed)],
+                fold.test[thin(self.is_pos[fold.test], HEAT_ROWS, self.seed)],
+            )
+        promised = 0.0
+        for number, lane in enumerate(lanes):
+            # The first one is run in any case: something must come out.
+            if number and self._expect(lane) + promised > self.clock.left:
+                lane.note = "not tried: no time left"
+                continue
+            self._run_folds(lane, [fold])
+            promised += self._to_come(lane, is_part=fold is not self.folds[0])
+        return fold
+
+    def _expect(self, lane: Lane) -> float:
+        """Return the seconds that all folds would take, by a trial on a few rows."""
+        if self.clock.budget is None:
+            return 0.0
+        rows = self.folds[0].train
+        few = rows[thin(self.is_pos[rows], PROBE_ROWS, self.seed)]
+        trial = Lane(lane.group)
+        self._run_folds(trial, [Fold(few, few[:1])])
+        return sum(trial.seconds) * len(rows) / len(few) * len(self.folds)
+
+    def _to_come(self, lane: Lane, *, is_part: bool) -> float:
+        """Return the seconds that are left to do after the first heat."""
+        n_folds, share = len(self.folds) - 1, 1.0
+        if is_part:
+            n_folds, share = len(self.folds), len(self.folds[0].train) / HEAT_ROWS
+        return sum(lane.seconds[:1]) * share * n_folds
+
+    def _finish(self, lane: Lane, *, is_part: bool, is_first: bool) -> None:
+        """Run the folds that are missing."""
+        if not is_first and self._to_come(lane, is_part=is_part) > self.clock.left:
+            lane.note = "stopped: no time left"
+            return
+        folds = self.folds[len(lane.scores) :]
+        if folds:
+            self._run_folds(lane, folds)
+
+    def _run_folds(self, lane: Lane, folds: Sequence[Fold]) -> None:
+        tasks = [
+            delayed(_fit_fold)(
+                lane.group, self.X, self.is_pos, self.is_categorical, fold
+            )
+            for fold in folds
+        ]
+        n_jobs = self.n_jobs if len(tasks) > 1 else 1
+        try:
+            results = Parallel(n_jobs=n_jobs)(tasks)
+        # Of any kind: one candidate that fails must not cost the others.
+        except Exception as error:
+            lane.note = f"failed: {type(error).__name__}: {error}"
+            warnings.warn(
+                f"{lane.group.members[0]} {lane.note}. It is left out.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            return
+        for model, scores, seconds in results:
+            lane.scores.append(scores)
+            lane.seconds.append(seconds)
+            if self.keeps_models:
+                lane.models.append(model)
+        self.tell(
+            f"{lane.group.members[0]}: {len(folds)} of {len(self.folds)} folds in "
+            f"{sum(seconds for _, _, seconds in results):.1f} s, "
+            f"{self.clock.spent:.0f} s in all"
+        )
+
+
+def _fit_fold(
+    group: Group, X: Matrix, is_pos: BoolArray, is_categorical: BoolArray, fold: Fold
+) -> tuple[Any, FloatArray, float]:
+    start = time.perf_counter()
+    with threads_for(len(fold.train)):
+        model = clone(group).fit(X[fold.train], is_pos[fold.train], is_categorical)
+        scores = model.scores(X[fold.test])
+    if not np.isfinite(scores).all():
+        raise FloatingPointError("some scores are not finite")
+    return model, scores, time.perf_counter() - start
+
+
+def _drop_stragglers(lanes: Sequence[Lane], is_pos: BoolArray, spared: str) -> None:
+    """Drop the groups none of whose members is near the best after the first heat."""
+    running = [lane for lane in lanes if not lane.note]
+    if not running:
+        return
+    scores = np.hstack([lane.scores[0] for lane in running])
+    aucs = np.array([roc_auc(is_pos, column) for column in scores.T])
+    is_behind = (distances_to_best(scores, is_pos) > MAX_DISTANCE) & (
+        aucs < aucs.max() - LEAST_GAP
+    )
+    first = 0
+    for lane in running:
+        last = first + lane.scores[0].shape[1]
+        lane.first_aucs = aucs[first:last].tolist()
+        if is_behind[first:last].all() and lane.group.family != spared:
+            lane.note = "dropped after the first fold: far behind the best"
+        first = last

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Any table as one matrix of numbers: categories as codes, missing values as NaN."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from narwhals.typing import IntoDataFrame
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.preprocessing import OrdinalEncoder
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
+
+# Boosting takes no more than 255 categories per column; rarer ones share a code.
+MAX_CATEGORIES = 250
+# Sparse rows of up to this many values become dense, so that all families can be tried.
+DENSE_VALUES = 3 * 10**7
+DAY = np.timedelta64(1, "D")
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """How the columns of a table become numbers.
+
+    Attributes
+    ----------
+    is_categorical : ndarray of shape (n_features,)
+        Which columns hold codes of categories.
+    encoders : dict
+        For each of those, by number, the encoder of its values.
+    is_dense : bool
+        Whether sparse rows become dense.
+    """
+
+    is_categorical: BoolArray
+    encoders: dict[int, OrdinalEncoder]
+    is_dense: bool
+
+
+def learn_columns(estimator: Any, X: Any) -> tuple[Columns, Matrix]:
+    """Record names and number of the columns on ``estimator``; return X as numbers."""
+    frame = _as_frame(X)
+    if frame is None:
+        rows = _check_array(estimator, X, reset=True)
+        is_dense = not is_sparse(rows) or np.prod(rows.shape) <= DENSE_VALUES
+        columns = Columns(np.zeros(rows.shape[1], dtype=bool), {}, is_dense)
+        return columns, _dense_if(is_dense, rows)
+    _check_frame(estimator, X, frame, reset=True)
+    encoders: dict[int, OrdinalEncoder] = {}
+    for number, column in enumerate(frame.iter_columns()):
+        if _numbers(column) is None:
+            # Codes follow the alphabet; a value that is new later counts as missing.
+            encoders[number] = OrdinalEncoder(
+                max_categories=MAX_CATEGORIES,
+                handle_unknown="use_encoded_value",
+                unknown_value=np.nan,
+                encoded_missing_value=np.nan,
+            ).fit(_texts(column))
+    is_categorical = np.zeros(len(frame.columns), dtype=bool)
+    is_categorical[list(encoders)] = True
+    columns = Columns(is_categorical, encoders, True)
+    return columns, _encode(columns, frame)
+
+
+def read_rows(estimator: Any, columns: Columns, X: Any) -> Matrix:
+    """Return rows to be scored as numbers, after checks against those of ``fit``."""
+    frame = _as_frame(X)
+    if frame is None:
+        if columns.encoders:
+            raise ValueError(
+                f"{type(estimator).__name__} was fitted on a data frame with "
+                f"{len(columns.encoders)} columns of categories, but X is a "
+                f"{type(X).__name__}. Pass a data frame with the same columns."
+            )
+        return _dense_if(columns.is_dense, _check_array(estimator, X, reset=False))
+    _check_frame(estimator, X, frame, reset=False)
+    return _encode(columns, frame)
+
+
+def _as_frame(X: Any) -> nw.DataFrame[Any] | None:
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def _check_array(estimator: Any, X: Any, *, reset: bool) -> Matrix:
+    return validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        # Zeros are what sparse rows leave out; there is no room for missing values.
+        ensure_all_finite=True if is_sparse(X) else "allow-nan",
+    )
+
+
+def _check_frame(
+    estimator: Any, X: IntoDataFrame, frame: nw.DataFrame[Any], *, reset: bool
+) -> None:
+    if not frame.columns or not len(frame):
+        raise ValueError(
+            f"Found array with 0 {'sample(s)' if frame.columns else 'feature(s)'} "
+            f"(shape={frame.shape}) while a minimum of 1 is required by "
+            f"{type(estimator).__name__}."
+        )
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+
+
+def _dense_if(is_dense: bool, rows: Matrix) -> Matrix:
+    if not is_sparse(rows):
+        return rows
+    # LightGBM does not know sparse arrays.
+    return rows.toarray() if is_dense else sparse.csr_matrix(rows)
+
+
+def _encode(columns: Columns, frame: nw.DataFrame[Any]) -> FloatArray:
+    rows = np.empty(frame.shape)
+    for number, column in enumerate(frame.iter_columns()):
+        encoder = columns.encoders.get(number)
+        if encoder is not None:
+            rows[:, number] = encoder.transform(_texts(column))[:, 0]
+            continue
+        values = _numbers(column)
+        if values is None:
+            raise ValueError(
+                f"Column {column.name!r} held numbers in fit, or nothing, but "
+                f"now holds {column.dtype}. Convert it to numbers."
+            )
+        rows[:, number] = values
+    checked: FloatArray = check_array(
+        rows, ensure_all_finite="allow-nan", input_name="X", copy=False
+    )
+    return checked
+
+
+def _numbers(column: nw.Series[Any]) -> FloatArray | None:
+    """Return a column as floats, or None if it holds categories."""
+    if column.is_null().all():
+        return np.full(len(column), np.nan)
+    if column.dtype.is_numeric() or column.dtype == nw.Boolean:
+        return _floats(column)
+    if column.dtype in (nw.Datetime, nw.Date):
+        return _days(column.to_numpy().astype("datetime64[ns]"))
+    if column.dtype == nw.Duration:
+        return _days(column.to_numpy().astype("timedelta64[ns]"))
+    if column.dtype == nw.Object:
+        kept = [value for value in column.to_list() if not _is_missing(value)]
+        if all(isinstance(value, bool | int | float | np.number) for value in kept):
+            return _floats(column)
+    return None
+
+
+def _floats(column: nw.Series[Any]) -> FloatArray:
+    values = column.to_numpy()
+    if values.dtype != object:
+        return values.astype(np.float64)
+    listed = [np.nan if _is_missing(v) else float(v) for v in values.tolist()]
+    return np.array(listed, dtype=np.float64)
+
+
+def _days(moments: NDArray[Any]) -> FloatArray:
+    if moments.dtype.kind == "M":
+        moments = moments - np.datetime64(0, "ns")
+    # Not-a-time becomes NaN.
+    return np.asarray(moments / DAY, dtype=np.float64)
+
+
+def _texts(column: nw.Series[Any]) -> NDArray[Any]:
+    """Return the values as text, one column, NaN where missing."""
+    values = column.to_list()
+    texts = np.empty((len(values), 1), dtype=object)
+    texts[:, 0] = [np.nan if _is_missing(value) else str(value) for value in values]
+    return texts
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    return bool(isinstance(value, float | np.floating) and np.isnan(value))

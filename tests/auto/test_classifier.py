@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import time
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_wine, make_classification
+from sklearn.ensemble import StackingClassifier
+from sklearn.inspection import permutation_importance
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import (
+    GridSearchCV,
+    RepeatedStratifiedKFold,
+    cross_val_score,
+)
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import NotFittedError
+
+from aucmax import AUCClassifier
+from aucmax.auto import candidates, families, race
+from aucmax.datasets import load_bundled
+from aucmax.metrics import roc_auc
+
+QUICK = {"families": ["linear"], "cv": 3, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def glass():
+    return load_bundled("glass")
+
+
+@pytest.fixture(scope="module")
+def model(glass):
+    return AUCClassifier(random_state=0).fit(glass.X, glass.y)
+
+
+def mixed_frame(n=240, seed=0):
+    rng = np.random.default_rng(seed)
+    city = rng.choice(["Bern", "Basel", "Genf"], n)
+    age = rng.normal(40, 10, n)
+    y = rng.random(n) < 1 / (1 + np.exp(-(2.0 * (city == "Bern") + (age - 40) / 8 - 2)))
+    frame = pd.DataFrame(
+        {
+            "city": city,
+            "age": np.where(rng.random(n) < 0.1, np.nan, age),
+            "member": rng.random(n) < 0.5,
+            "since": pd.Timestamp("2020-01-01")
+            + pd.to_timedelta(rng.integers(0, 900, n), unit="D"),
+        }
+    )
+    frame.loc[rng.random(n) < 0.1, "city"] = None
+    return frame, np.where(y, "yes", "no")
+
+
+def test_default_ranks_well_and_says_how_well(glass, model):
+    auc = model.score(glass.X_test, glass.y_test)
+    assert auc > 0.95
+    interval = model.auc_interval_
+    assert interval.low < interval.auc <= interval.high
+    families_seen = {entry.family for entry in model.leaderboard_}
+    assert families_seen == set(candidates.FAMILIES)
+    assert sum(entry.weight for entry in model.leaderboard_) == pytest.approx(1)
+    assert not [e for e in model.leaderboard_ if e.note.startswith("failed")]
+    aucs = [entry.auc for entry in model.leaderboard_]
+    assert aucs == sorted(aucs, reverse=True)
+
+
+def test_probabilities_rank_as_the_decision_function(glass, model):
+    scores = model.decision_function(glass.X_test)
+    probability = model.predict_proba(glass.X_test)
+    assert_allclose(probability.sum(axis=1), 1)
+    assert_array_equal(np.argsort(scores), np.argsort(probability[:, 1]))
+    assert_array_equal(model.predict(glass.X_test), (scores > 0).astype(int))
+
+
+def test_explains_itself(glass, model):
+    text = model.explain()
+    assert "149 rows of 9 columns" in text
+    assert f"{model.auc_interval_.auc:.4f}" in text
+    assert "Permuting a column costs" in model.explain(
+        glass.X_test, glass.y_test, n_repeats=1
+    )
+    with pytest.raises(ValueError, match="y is missing"):
+        model.explain(glass.X_test)
+
+
+def test_same_seed_same_model_for_any_number_of_jobs(glass):
+    options = {"families": ["linear", "kernel", "boosting"], "cv": 2}
+    fits = [
+        AUCClassifier(**options, random_state=1, n_jobs=n_jobs).fit(glass.X, glass.y)
+        for n_jobs in (None, 2)
+    ]
+    first, second = (fit.decision_function(glass.X_test) for fit in fits)
+    assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("chosen", ["auto", ["linear", "kernel"], ["forest"]])
+def test_frames_with_text_dates_and_missing_values(chosen):
+    frame, y = mixed_frame()
+    new, y_new = mixed_frame(seed=1)
+    fitted = AUCClassifier(chosen, cv=2, random_state=0).fit(frame, y)
+    assert fitted.score(new, y_new) > 0.7
+    assert fitted.feature_names_in_.tolist() == frame.columns.tolist()
+    as_polars = pl.from_pandas(new)
+    assert_allclose(
+        fitted.decision_function(as_polars), fitted.decision_function(new), atol=1e-9
+    )
+    with pytest.raises(ValueError, match="feature names"):
+        fitted.predict(new.drop(columns="age"))
+
+
+def test_arrays_with_missing_values_sparse_rows_and_float32(glass):
+    X = glass.X.copy()
+    X[::7, 2] = np.nan
+    dense = AUCClassifier(**QUICK).fit(X, glass.y)
+    assert dense.score(glass.X_test, glass.y_test) > 0.8
+    narrow = AUCClassifier(**QUICK).fit(X.astype(np.float32), glass.y)
+    assert_allclose(
+        narrow.decision_function(glass.X_test.astype(np.float32)),
+        dense.decision_function(glass.X_test),
+        atol=0.05,
+    )
+    csr = AUCClassifier(**QUICK).fit(sparse.csr_array(glass.X), glass.y)
+    full = AUCClassifier(**QUICK).fit(glass.X, glass.y)
+    assert_array_equal(
+        csr.decision_function(sparse.csr_array(glass.X_test)),
+        full.decision_function(glass.X_test),
+    )
+
+
+def test_text_like_rows_stay_sparse(monkeypatch):
+    monkeypatch.setattr("aucmax.auto.table.DENSE_VALUES", 1000)
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((300, 3000), density=0.01, rng=rng, format="csr")
+    y = (X[:, :300].sum(axis=1) > np.median(X[:, :300].sum(axis=1))).astype(int)
+    fitted = AUCClassifier(cv=2, random_state=0).fit(X[:200], y[:200])
+    assert fitted.score(X[200:], y[200:]) > 0.6
+    assert "kernel" not in {entry.family for entry in fitted.leaderboard_}
+
+
+def test_single_model_and_no_probabilities(glass):
+    fitted = AUCClassifier(**QUICK | {"ensemble": False, "calibrate": False})
+    fitted.fit(glass.X, glass.y)
+    best = max(fitted.leaderboard_, key=lambda entry: entry.auc)
+    assert best.weight == 1
+    assert not hasattr(fitted, "predict_proba")
+    assert f"The model is {best.name} alone." in fitted.explain()
+
+
+def test_one_positive_is_fitted_without_an_interval():
+    X = np.arange(20.0)[:, None]
+    y = np.arange(20) == 19
+    fitted = AUCClassifier(random_state=0).fit(X, y)
+    assert fitted.score(X, y) == 1
+    assert np.isnan(fitted.auc_interval_.auc)
+    assert "a class has a single row" in fitted.explain()
+    assert fitted.predict_proba(X).shape == (20, 2)
+
+
+def test_two_positives_and_repeated_folds(glass):
+    rows = np.r_[np.flatnonzero(glass.y == 0)[:40], np.flatnonzero(glass.y)[:2]]
+    few = AUCClassifier(**QUICK).fit(glass.X[rows], glass.y[rows])
+    assert few.story_["n_folds"] == 2
+    cv = RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0)
+    fitted = AUCClassifier(**QUICK | {"cv": cv}).fit(glass.X, glass.y)
+    assert fitted.story_["n_folds"] == 4
+
+
+def test_stragglers_drop_out():
+    """A radial problem: the linear family is at chance and must not spoil the rest."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2))
+    y = (X**2).sum(axis=1) < 0.5
+    fitted = AUCClassifier(["linear", "kernel"], cv=3, random_state=0).fit(X, y)
+    linear = [entry for entry in fitted.leaderboard_ if entry.family == "linear"]
+    assert all("far behind" in entry.note for entry in linear)
+    assert fitted.auc_interval_.auc > 0.98
+
+
+def test_large_data_take_one_holdout_and_a_short_first_heat(monkeypatch):
+    X, y = make_classification(3000, 8, weights=[0.8], random_state=0)
+    monkeypatch.setattr("aucmax.auto.sampling.HUGE_ROWS", 2000)
+    monkeypatch.setattr(race, "HEAT_ROWS", 500)
+    monkeypatch.setattr(families, "KERNEL_ROWS", 700)
+    fitted = AUCClassifier(["linear", "kernel"], random_state=0).fit(X, y)
+    assert fitted.story_["n_folds"] == 1
+    assert fitted.auc_interval_.auc > 0.8
+    assert "a fifth of the rows, left out" in fitted.explain()
+
+
+def test_a_budget_leaves_out_what_does_not_fit_in(glass, monkeypatch):
+    """Time is told by a false clock, so that nothing depends on the machine."""
+    now = [0.0]
+
+    def tick():
+        now[0] += 0.4
+        return now[0]
+
+    monkeypatch.setattr(time, "perf_counter", tick)
+    fitted = AUCClassifier(time_budget=15, random_state=0).fit(glass.X, glass.y)
+    notes = [entry.note for entry in fitted.leaderboard_]
+    assert any("no time left" in note for note in notes)
+    assert any(not note for note in notes)
+    assert fitted.score(glass.X_test, glass.y_test) > 0.8
+
+
+def test_a_candidate_that_fails_does_not_cost_the_others(glass, monkeypatch):
+    def fail(self, X, is_pos, is_categorical):
+        raise MemoryError("too large")
+
+    monkeypatch.setattr(families.KernelGroup, "fit", fail)
+    fitted = AUCClassifier(["linear", "kernel"], cv=2, random_state=0)
+    with pytest.warns(RuntimeWarning, match="MemoryError: too large"):
+        fitted.fit(glass.X, glass.y)
+    assert fitted.score(glass.X_test, glass.y_test) > 0.8
+
+
+def test_failed_fits_leave_the_model_as_it_was(glass):
+    fitted = AUCClassifier(**QUICK).fit(glass.X, glass.y)
+    before = fitted.decision_function(glass.X_test)
+    with pytest.raises(ValueError, match="only one class"):
+        fitted.fit(glass.X, np.zeros(len(glass.y)))
+    assert_array_equal(fitted.decision_function(glass.X_test), before)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"families": ["trees"]}, "holds the family 'trees'"),
+        ({"families": []}, "an empty list"),
+        ({"time_budget": 0}, "time_budget"),
+        ({"families": "linear"}, "families"),
+    ],
+)
+def test_bad_parameters(glass, options, message):
+    with pytest.raises(ValueError, match=message):
+        AUCClassifier(**options).fit(glass.X, glass.y)
+
+
+def test_bad_rows(glass):
+    with pytest.raises(ValueError, match="3 classes"):
+        AUCClassifier().fit(*load_wine(return_X_y=True))
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        AUCClassifier().fit(glass.X, glass.y[:-1])
+    with pytest.raises(ValueError, match="y is None"):
+        AUCClassifier().fit(glass.X, None)
+    with pytest.raises(NotFittedError):
+        AUCClassifier().predict(glass.X)
+
+
+def test_huge_values_and_constant_columns(glass):
+    X = np.column_stack([glass.X, np.ones(len(glass.X)), glass.X[:, 0] * 1e300])
+    fitted = AUCClassifier(["linear", "kernel", "boosting"], cv=2, random_state=0)
+    assert fitted.fit(X, glass.y).auc_interval_.auc > 0.8
+
+
+def test_progress_goes_to_standard_error(glass, capsys):
+    AUCClassifier(**QUICK | {"verbose": 1}).fit(glass.X, glass.y)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "[AUCClassifier] linear, alpha=3: 1 of 3 folds" in captured.err
+
+
+def test_fits_the_tools_of_scikit_learn(glass):
+    quick = AUCClassifier(**QUICK)
+    X, y = glass.X, glass.y
+    assert make_pipeline(StandardScaler(), quick).fit(X, y).score(X, y) > 0.8
+    search = GridSearchCV(quick, {"ensemble": [True, False]}, cv=2).fit(X, y)
+    assert roc_auc(y, search.decision_function(X)) > 0.8
+    assert cross_val_score(quick, X, y, cv=2, scoring="roc_auc").mean() > 0.8
+    calibrated = CalibratedClassifierCV(clone(quick), cv=2).fit(X, y)
+    assert calibrated.predict_proba(X).shape == (len(y), 2)
+    wine, kind = load_wine(return_X_y=True)
+    rest = OneVsRestClassifier(quick).fit(wine, kind)
+    assert (rest.predict(wine) == kind).mean() > 0.9
+    stack = StackingClassifier(
+        [("a", quick), ("b", LogisticRegression(max_iter=5000))], cv=2
+    )
+    assert stack.fit(X, y).score(X, y) > 0.8
+    fitted = clone(quick).fit(X, y)
+    found = permutation_importance(fitted, X, y, n_repeats=1, random_state=0)
+    assert found.importances_mean.shape == (9,)
+    framed = make_pipeline(StandardScaler(), quick).set_output(transform="pandas")
+    frame = pd.DataFrame(X, columns=[f"c{k}" for k in range(9)])
+    assert framed.fit(frame, y)[-1].feature_names_in_[0] == "c0"
