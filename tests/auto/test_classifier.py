@@ -187,6 +187,7 @@ def test_stragglers_drop_out():
 def test_large_data_take_one_holdout_and_a_short_first_heat(monkeypatch):
     X, y = make_classification(3000, 8, weights=[0.8], random_state=0)
     monkeypatch.setattr("aucmax.auto.sampling.HUGE_ROWS", 2000)
+    monkeypatch.setattr(race, "FULL_HEAT_ROWS", 500)
     monkeypatch.setattr(race, "HEAT_ROWS", 500)
     monkeypatch.setattr(families, "KERNEL_ROWS", 700)
     fitted = AUCClassifier(["linear", "kernel"], random_state=0).fit(X, y)

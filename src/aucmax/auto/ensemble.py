@@ -248,7 +248,7 @@ def _leaderboard(
     entries = []
     column = 0
     for lane in lanes:
-        share = sum(lane.seconds) / len(lane.group.members)
+        share = lane.spent / len(lane.group.members)
         for number, name in enumerate(lane.group.members):
             auc = lane.first_aucs[number] if lane.first_aucs else np.nan
             low = high = np.nan

@@ -65,21 +65,25 @@ class LinearGroup(BaseEstimator):
 
     family = "linear"
 
-    def __init__(self, alphas: tuple[float, ...], *, seed: int = 0) -> None:
+    def __init__(
+        self, alphas: tuple[float, ...], *, scale: str = "standard", seed: int = 0
+    ) -> None:
         self.alphas = alphas
+        self.scale = scale
         self.seed = seed
 
     @property
     def members(self) -> tuple[str, ...]:
         """One name per penalty."""
-        return tuple(f"linear, alpha={alpha:g}" for alpha in self.alphas)
+        rows = " on tf-idf" if self.scale == "tf-idf" else ""
+        return tuple(f"linear{rows}, alpha={alpha:g}" for alpha in self.alphas)
 
     def fit(
         self, X: Matrix, is_pos: BoolArray, is_categorical: BoolArray
     ) -> "LinearGroup":
         """Fit the path."""
         self.preparation_ = make_preparation(
-            X, is_categorical, scale="standard", seed=self.seed
+            X, is_categorical, scale=self.scale, seed=self.seed
         )
         Z = self.preparation_.fit_transform(X)
         self.coef_ = _fit_path(Z, is_pos, self.alphas)

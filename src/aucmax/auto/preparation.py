@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
@@ -51,10 +52,15 @@ def make_preparation(
     Numbers are completed by their median, with a column that says where, and
     standardised (``scale="standard"``) or made normal by their ranks (``"normal"``).
     Columns of zeros and ones and the one-hot columns of categories stay as they are:
-    scaling would blow up the rare ones. Sparse rows are divided by their lengths.
+    scaling would blow up the rare ones. Sparse rows are divided by their lengths, for
+    ``scale="tf-idf"`` after columns that are seldom zero have been given less weight.
     """
     if is_sparse(X):
-        return Normalizer()
+        if scale != "tf-idf":
+            return Normalizer()
+        # The tenth time a word comes says less than the first: of counts, logarithms.
+        is_count = bool(X.nnz) and float(X.data.min()) >= 1.0
+        return TfidfTransformer(sublinear_tf=is_count)
     is_binary = ~is_categorical & _is_zero_or_one(X)
     is_number = ~is_categorical & ~is_binary
     has_missing = ~is_categorical & np.isnan(X).any(axis=0)

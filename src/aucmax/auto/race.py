@@ -11,14 +11,14 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
-from aucmax._utils.typing import BoolArray, FloatArray, Matrix
+from aucmax._utils.typing import BoolArray, FloatArray, IntArray, Matrix
 from aucmax.auto.families import Group, threads_for
 from aucmax.auto.sampling import Fold, thin
 from aucmax.auto.weights import MAX_DISTANCE, distances_to_best
 from aucmax.metrics.auc import roc_auc
 
-# The first heat is run on no more rows than this.
-HEAT_ROWS = 20_000
+# Of more training rows than the first number, a part decides who drops out early.
+FULL_HEAT_ROWS, HEAT_ROWS = 20_000, 10_000
 # A candidate is dropped if it is surely behind, and by so much that it cannot help.
 LEAST_GAP = 0.01
 # From so many rows on, a budget asks for a small trial before the first fold.
@@ -61,6 +61,10 @@ class Lane:
         Time of each fold.
     first_aucs : list of float
         AUC of each member in the first heat.
+    expected : float
+        Seconds that all folds will take, if there is a budget and none has been run.
+    spent : float
+        Seconds so far, also of what was not kept.
     note : str
         Why it dropped out; empty if it did not.
     """
@@ -70,6 +74,8 @@ class Lane:
     models: list[Group] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     first_aucs: list[float] = field(default_factory=list)
+    expected: float = 0.0
+    spent: float = 0.0
     note: str = ""
 
 
@@ -90,17 +96,17 @@ class Track:
     def run(self, groups: Sequence[Group]) -> list[Lane]:
         """Return a lane for each group; those with a note have dropped out."""
         lanes = [Lane(group) for group in groups]
-        fold = self._first_heat(lanes)
-        is_part = fold is not self.folds[0]
-        # More rows help boosted trees most: a few say little about them.
-        spared = "boosting" if is_part else ""
-        _drop_stragglers(lanes, self.is_pos[fold.test], spared)
-        if is_part:
-            for lane in lanes:
-                lane.scores, lane.models = [], []
+        if len(self.folds[0].train) > FULL_HEAT_ROWS:
+            self._short_heat(lanes)
+        else:
+            self._first_fold(lanes)
         running = [lane for lane in lanes if not lane.note]
         for number, lane in enumerate(running):
-            self._finish(lane, is_part=is_part, is_first=number == 0)
+            # The first one is run in any case: something must come out.
+            if number and self._to_come(lane) > self.clock.left:
+                lane.note = "stopped: no time left"
+            elif len(lane.scores) < len(self.folds):
+                self._run_folds(lane, self.folds[len(lane.scores) :])
         return lanes
 
     def final_models(self, lane: Lane) -> list[Group]:
@@ -111,23 +117,43 @@ class Track:
         with threads_for(len(self.is_pos)):
             return [clone(lane.group).fit(self.X, self.is_pos, self.is_categorical)]
 
-    def _first_heat(self, lanes: Sequence[Lane]) -> Fold:
-        """Run the first fold, on fewer rows where there are very many; return it."""
-        fold = self.folds[0]
-        if len(fold.train) > HEAT_ROWS:
-            fold = Fold(
-                fold.train[thin(self.is_pos[fold.train], HEAT_ROWS, self.seed)],
-                fold.test[thin(self.is_pos[fold.test], HEAT_ROWS, self.seed)],
-            )
+    def _first_fold(self, lanes: Sequence[Lane]) -> None:
+        """Run the first fold of all and drop those far behind."""
         promised = 0.0
         for number, lane in enumerate(lanes):
-            # The first one is run in any case: something must come out.
             if number and self._expect(lane) + promised > self.clock.left:
                 lane.note = "not tried: no time left"
                 continue
-            self._run_folds(lane, [fold])
-            promised += self._to_come(lane, is_part=fold is not self.folds[0])
-        return fold
+            self._run_folds(lane, self.folds[:1])
+            promised += self._to_come(lane)
+        _drop_stragglers(lanes, self.is_pos[self.folds[0].test])
+
+    def _short_heat(self, lanes: Sequence[Lane]) -> None:
+        """Drop those far behind on a part of very many rows.
+
+        More rows help boosted trees most, and a part says little about them: but for
+        one as a yardstick, they need not run.
+        """
+        fold = Fold(*(self._part(rows) for rows in self.folds[0]))
+        boosting = [lane for lane in lanes if lane.group.family == "boosting"]
+        promised = 0.0
+        for number, lane in enumerate(lanes):
+            lane.expected = self._expect(lane)
+            if number and lane.expected + promised > self.clock.left:
+                lane.note = "not tried: no time left"
+                continue
+            promised += lane.expected
+            if lane not in boosting[1:]:
+                self._run_folds(lane, [fold])
+        _drop_stragglers(lanes, self.is_pos[fold.test])
+        for lane in lanes:
+            lane.scores, lane.models, lane.seconds = [], [], []
+        for lane in boosting:
+            if "behind" in lane.note:
+                lane.note = ""
+
+    def _part(self, rows: IntArray) -> IntArray:
+        return rows[thin(self.is_pos[rows], HEAT_ROWS, self.seed)]
 
     def _expect(self, lane: Lane) -> float:
         """Return the seconds that all folds would take, by a trial on a few rows."""
@@ -139,21 +165,12 @@ class Track:
         self._run_folds(trial, [Fold(few, few[:1])])
         return sum(trial.seconds) * len(rows) / len(few) * len(self.folds)
 
-    def _to_come(self, lane: Lane, *, is_part: bool) -> float:
-        """Return the seconds that are left to do after the first heat."""
-        n_folds, share = len(self.folds) - 1, 1.0
-        if is_part:
-            n_folds, share = len(self.folds), len(self.folds[0].train) / HEAT_ROWS
-        return sum(lane.seconds[:1]) * share * n_folds
-
-    def _finish(self, lane: Lane, *, is_part: bool, is_first: bool) -> None:
-        """Run the folds that are missing."""
-        if not is_first and self._to_come(lane, is_part=is_part) > self.clock.left:
-            lane.note = "stopped: no time left"
-            return
-        folds = self.folds[len(lane.scores) :]
-        if folds:
-            self._run_folds(lane, folds)
+    def _to_come(self, lane: Lane) -> float:
+        """Return the seconds that are left to do."""
+        if not lane.seconds:
+            return lane.expected
+        n_missing = len(self.folds) - len(lane.seconds)
+        return n_missing * sum(lane.seconds) / len(lane.seconds)
 
     def _run_folds(self, lane: Lane, folds: Sequence[Fold]) -> None:
         tasks = [
@@ -177,6 +194,7 @@ class Track:
         for model, scores, seconds in results:
             lane.scores.append(scores)
             lane.seconds.append(seconds)
+            lane.spent += seconds
             if self.keeps_models:
                 lane.models.append(model)
         self.tell(
@@ -198,9 +216,9 @@ def _fit_fold(
     return model, scores, time.perf_counter() - start
 
 
-def _drop_stragglers(lanes: Sequence[Lane], is_pos: BoolArray, spared: str) -> None:
-    """Drop the groups none of whose members is near the best after the first heat."""
-    running = [lane for lane in lanes if not lane.note]
+def _drop_stragglers(lanes: Sequence[Lane], is_pos: BoolArray) -> None:
+    """Drop the groups none of whose members is near the best in what has been run."""
+    running = [lane for lane in lanes if lane.scores and not lane.note]
     if not running:
         return
     scores = np.hstack([lane.scores[0] for lane in running])
@@ -212,6 +230,6 @@ def _drop_stragglers(lanes: Sequence[Lane], is_pos: BoolArray, spared: str) -> N
     for lane in running:
         last = first + lane.scores[0].shape[1]
         lane.first_aucs = aucs[first:last].tolist()
-        if is_behind[first:last].all() and lane.group.family != spared:
-            lane.note = "dropped after the first fold: far behind the best"
+        if is_behind[first:last].all():
+            lane.note = "dropped early: far behind the best"
         first = last
