@@ -47,18 +47,20 @@ def _for_dense(n: int, seed: int) -> list[Group]:
     alphas = SMALL_KERNEL if is_small else KERNEL
     size = _n_landmarks(n)
     n_trees = 200 if is_small else 100
-    # Of many rows they take longer than boosting, and are behind it.
-    extra = [] if n >= LARGE_ROWS else [ForestGroup("extra", n_trees, seed=seed)]
-    return [
+    first: list[Group] = [
         LinearGroup(SMALL_LINEAR if is_small else LINEAR, seed=seed),
         KernelGroup(alphas, width=1.0, n_landmarks=size, seed=seed),
         *_boosting(n, seed),
         KernelGroup(alphas, width=0.25, n_landmarks=size, seed=seed),
-        KernelGroup(alphas, width=0.5, n_landmarks=size, scale="normal", seed=seed),
         ForestGroup("random", n_trees, seed=seed),
         KernelGroup(alphas, width=4.0, n_landmarks=size, seed=seed),
-        *extra,
     ]
+    # Of many rows these take longer than boosting, and are behind it.
+    others: list[Group] = [
+        KernelGroup(alphas, width=0.5, n_landmarks=size, scale="normal", seed=seed),
+        ForestGroup("extra", n_trees, seed=seed),
+    ]
+    return first if n >= LARGE_ROWS else [*first, *others]
 
 
 def _for_sparse(X: Matrix, seed: int) -> list[Group]:

@@ -58,8 +58,9 @@ class AUCClassifier(AUCScorer):
         Whether ``predict_proba`` is learned.
     cv : int, cross-validation generator or iterable, default=5
         Number of stratified folds, or anything scikit-learn accepts as ``cv``. Instead
-        of folds a single fifth is left out where that has 1,000 positives, and from
-        100,000 rows on; a class of fewer rows than folds has as many folds as rows.
+        of folds a single fifth is left out from 20,000 rows on if that has 250
+        positives, and from 100,000 rows on if it has 100; a class of fewer rows than
+        folds has as many folds as rows.
     n_jobs : int, default=None
         Folds fitted at the same time. None means 1; a single model may still use all
         cores.

@@ -14,7 +14,7 @@ from aucmax._utils.typing import BoolArray, IntArray
 
 # One part left out replaces the folds where it has so many positives, or where rows are
 # so many that time counts more.
-LARGE_ROWS, ENOUGH_POSITIVES = 20_000, 1000
+LARGE_ROWS, ENOUGH_POSITIVES = 20_000, 250
 HUGE_ROWS, FEW_POSITIVES = 100_000, 100
 HELD_OUT = 0.2
 

@@ -17,8 +17,9 @@ from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
 
 # Boosting takes no more than 255 categories per column; rarer ones share a code.
 MAX_CATEGORIES = 250
-# Sparse rows of up to this many values become dense, so that all families can be tried.
-DENSE_VALUES = 3 * 10**7
+# Sparse rows with no more columns and values become dense, so that all families can be
+# tried; more columns are words, or the like.
+DENSE_COLUMNS, DENSE_VALUES = 5000, 10**8
 DAY = np.timedelta64(1, "D")
 
 
@@ -46,7 +47,9 @@ def learn_columns(estimator: Any, X: Any) -> tuple[Columns, Matrix]:
     frame = _as_frame(X)
     if frame is None:
         rows = _check_array(estimator, X, reset=True)
-        is_dense = not is_sparse(rows) or np.prod(rows.shape) <= DENSE_VALUES
+        n, d = rows.shape
+        is_few = d <= DENSE_COLUMNS and n * d <= DENSE_VALUES
+        is_dense = is_few or not is_sparse(rows)
         columns = Columns(np.zeros(rows.shape[1], dtype=bool), {}, is_dense)
         return columns, _dense_if(is_dense, rows)
     _check_frame(estimator, X, frame, reset=True)
