@@ -7,19 +7,20 @@ PIP_INSTALL := $(RUN) -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint browser bench clean
+.PHONY: help demo test lint browser bench docs clean
 
 help:
-	@echo "make demo    AUC of RankSVMCV and of logistic regression on real data"
+	@echo "make demo    AUCClassifier beside other models on real data: a table and a page"
 	@echo "make test    lint, then all tests and the examples in the docstrings"
 	@echo "make lint    ruff, mypy and import-linter"
 	@echo "make bench   speed beside scikit-learn (AUCMAX_DATA=folder adds larger real sets)"
+	@echo "make docs    the user guide and API reference, as HTML; runs their examples"
 	@echo "make clean   delete .venv, caches and build products"
 	@echo
 	@echo "make PYTHON=/path/to/python3.12 ... chooses the Python for a new .venv."
 
-demo: .venv/installed
-	@$(RUN) examples/demo.py
+demo: .venv/installed-demo
+	@$(RUN) -m aucmax.cli demo
 
 test: lint browser
 	$(RUN) -m pytest -q -n auto --maxprocesses 8
@@ -49,9 +50,17 @@ bench: .venv/installed
 	  echo; echo "== $$script"; $(RUN) "$$script"; \
 	done
 
+# Warnings are errors, and all pages are read again, so that what they show has just run.
+SPHINX := $(RUN) -m sphinx --fail-on-warning --quiet -d docs/_build/doctrees docs
+docs: .venv/installed-docs
+	@rm -rf docs/_build docs/generated
+	@$(SPHINX) -b html docs/_build/html
+	@$(SPHINX) -b doctest docs/_build/doctest
+	@echo "Open docs/_build/html/index.html"
+
 clean:
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
-	rm -rf .hypothesis
+	rm -rf .hypothesis aucmax-demo docs/_build docs/generated
 	find src tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 # A changed dependency or version number is installed the next time.
@@ -62,9 +71,19 @@ INSTALLED := pyproject.toml src/aucmax/__init__.py
 	@$(PIP_INSTALL) --editable .
 	@touch $@
 
+.venv/installed-demo: $(INSTALLED) | .venv/bin/python
+	@echo "Installing aucmax and what the demo needs into .venv ..."
+	@$(PIP_INSTALL) --editable '.[bench,boost]'
+	@touch .venv/installed $@
+
 .venv/installed-dev: $(INSTALLED) | .venv/bin/python
 	@echo "Installing aucmax and its development tools into .venv ..."
 	@$(PIP_INSTALL) --editable '.[dev]'
+	@touch .venv/installed $@
+
+.venv/installed-docs: $(INSTALLED) | .venv/bin/python
+	@echo "Installing aucmax and what builds its pages into .venv ..."
+	@$(PIP_INSTALL) --editable '.[docs]'
 	@touch .venv/installed $@
 
 .venv/bin/python:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The promises of the package as a whole: imports, names, installation, demo."""
+"""The promises of the package as a whole: imports, names, installation."""
 
 import os
 import shutil
@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import aucmax
-from aucmax.datasets import list_bundled
 
 ROOT = Path(__file__).parents[1]
 
@@ -93,19 +92,3 @@ def test_fit_works_where_nothing_can_be_written(tmp_path):
         NUMBA_CACHE_DIR=nowhere,
     )
     assert out.split() == [str(package / "__init__.py"), "True"]
-
-
-def test_demo_prints_every_model_on_every_bundled_set():
-    out = run_python("examples/demo.py")
-    table = [line.split() for line in out.splitlines() if "[0." in line]
-    names = [row[0] for row in table if row[0] in list_bundled()]
-    assert names == list_bundled()
-    for model in ("LogisticRegression", "RankSVMCV", "NBAUC"):
-        rows = [row[row.index(model) + 1 :] for row in table if model in row]
-        assert len(rows) == len(names)
-        for row in rows:
-            assert 0.5 < float(row[0]) <= 1.0  # the AUC
-            assert (
-                model == "LogisticRegression"
-                or 0.0 <= float(row[-1].lstrip("<")) <= 1.0
-            )

@@ -16,8 +16,9 @@ from sklearn.svm import SVC
 
 SVC_MAX_ROWS = 20_000
 SVC_TUNE_ABOVE, SVC_TUNE_ROWS = 6000, 4000
-# scikit-learn's boosting takes long to tune on one thread.
-HGB_TUNE_ROWS = 5000
+# Boosting takes long to tune on one thread; scikit-learn's the longest.
+HGB_TUNE_ROWS = 2000
+LGBM_TUNE_ROWS = 10_000
 # Above so many rows, one holdout of no more than the second number replaces the folds.
 MANY_ROWS, MANY_TUNE_ROWS = 20_000, 50_000
 KNN_TUNE_ROWS = 10_000
@@ -69,6 +70,8 @@ def fit_tuned(method, X, y):
     rows, splits, how = _tuning(method, X, y)
     X_tune, y_tune = (X, y) if rows is None else (X[rows], y[rows])
     grid = GRIDS[method]
+    if method == "hgb" and X.shape[0] > HGB_TUNE_ROWS:
+        grid = [grid[0], grid[3]]
     means = []
     for params in grid:
         aucs = []
@@ -96,8 +99,10 @@ def _tuning(method, X, y):
     elif method == "knn" and n > MANY_ROWS:
         rows = _sample(y, KNN_TUNE_ROWS)
     elif method == "hgb" and n > HGB_TUNE_ROWS:
-        rows = _sample(y, min(n, 4 * HGB_TUNE_ROWS if n > MANY_ROWS else HGB_TUNE_ROWS))
+        rows = _sample(y, min(n, 5 * HGB_TUNE_ROWS if n > MANY_ROWS else HGB_TUNE_ROWS))
         n_folds = 1 if n > MANY_ROWS else N_FOLDS
+    elif method == "lgbm" and MANY_ROWS >= n > LGBM_TUNE_ROWS:
+        rows = _sample(y, LGBM_TUNE_ROWS)
     elif n > MANY_ROWS:
         rows = _sample(y, MANY_TUNE_ROWS) if n > MANY_TUNE_ROWS else None
         n_folds = 1

@@ -262,6 +262,14 @@ def test_huge_values_and_constant_columns(glass):
     assert fitted.fit(X, glass.y).auc_interval_.auc > 0.8
 
 
+def test_columns_without_a_value(glass):
+    X = np.column_stack([glass.X, np.full(len(glass.X), np.nan)])
+    fitted = AUCClassifier(cv=2, random_state=0).fit(X, glass.y)
+    assert not [e.note for e in fitted.leaderboard_ if e.note.startswith("failed")]
+    new = np.column_stack([glass.X_test, np.arange(len(glass.X_test))])
+    assert fitted.score(new, glass.y_test) > 0.9
+
+
 def test_progress_goes_to_standard_error(glass, capsys):
     AUCClassifier(**QUICK | {"verbose": 1}).fit(glass.X, glass.y)
     captured = capsys.readouterr()

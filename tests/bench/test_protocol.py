@@ -10,15 +10,7 @@ from sklearn.pipeline import Pipeline
 from aucmax.bench import protocol
 from aucmax.bench.methods import build
 from aucmax.bench.problem import n_runs
-from aucmax.bench.protocol import (
-    KEYS,
-    Method,
-    SetUse,
-    expand,
-    limited,
-    load_paper,
-    parse_paper,
-)
+from aucmax.bench.protocol import KEYS, expand, load_paper, parse_paper
 from aucmax.bench.tasks import merge_limits
 from aucmax.datasets import info
 from aucmax.datasets.store import select
@@ -186,24 +178,6 @@ def test_fast_form():
 
 
 @pytest.mark.parametrize(
-    ("own", "limit", "expected"),
-    [(0, 5, 5), (5, 0, 5), (5, 3, 3), (3, 5, 3), (0, 0, 0)],
-)
-def test_the_smaller_limit_counts_and_zero_is_none(own, limit, expected):
-    assert limited(SetUse("s", max_rows=own), {"max_rows": limit}).max_rows == expected
-
-
-def test_by_set():
-    method = Method(
-        "m", estimator="OAM", fixed={"a": 1, "b": 2}, by_set={"x": {"b": 3, "c": 4}}
-    )
-    assert method.on("x").fixed == {"a": 1, "b": 3, "c": 4}
-    assert method.on("y").fixed == {"a": 1, "b": 2}
-    assert method.on("x").default is None
-    assert replace(method, default={"b": 9}).on("x").default == {"b": 3, "c": 4}
-
-
-@pytest.mark.parametrize(
     ("values", "expected"),
     [
         ({"base": 2, "from": -2, "to": 1}, (0.25, 0.5, 1.0, 2.0)),
@@ -217,18 +191,6 @@ def test_values_of_a_grid(values, expected):
 
 def test_list_of_values_stays_as_it_is():
     assert expand([0.1, "a", 3]) == (0.1, "a", 3)
-
-
-def test_candidates_are_the_product_and_the_union():
-    grid = ({"a": (1, 2), "b": (3, 4)}, {"a": (5,)})
-    assert Method("m", grid=grid).candidates() == [
-        {"a": 1, "b": 3},
-        {"a": 1, "b": 4},
-        {"a": 2, "b": 3},
-        {"a": 2, "b": 4},
-        {"a": 5},
-    ]
-    assert Method("m").candidates() == [{}]
 
 
 @pytest.mark.parametrize(

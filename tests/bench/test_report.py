@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import re
-import shutil
 from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
+from browser import open_browser, visit
 from color_vision import contrast, distance
 from fake_papers import CODE, VERSIONS, fake_paper, make_points, make_rows
 from html_tree import Node, read
@@ -15,8 +15,9 @@ from scipy import stats
 
 from aucmax.bench import report_plots
 from aucmax.bench.compare import compare
+from aucmax.bench.page import FILES
 from aucmax.bench.protocol import Printed
-from aucmax.bench.report import FILES, shade, write_report
+from aucmax.bench.report import shade, write_report
 from aucmax.bench.report_plots import draw_boxes, draw_lines
 from aucmax.bench.study import collect_lines
 from aucmax.bench.wording import MISSING, TIMES
@@ -541,39 +542,11 @@ def test_colors_by_night_are_told_apart_by_all_readers():
 
 # The rest is what a reader does, in a real browser.
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
 
 @pytest.fixture(scope="module")
 def browser():
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is missing")
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if program is None:
-        pytest.skip(f"none of {', '.join(BROWSERS)} is installed")
-    with api.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=program, args=FLAGS)
+    with open_browser() as started:
         yield started
-        started.close()
-
-
-def visit(browser, path, **options):
-    """The page, and lists of what it complained of and what it asked for."""
-    tab = browser.new_context(**options).new_page()
-    told, asked = [], []
-    tab.on("console", lambda message: told.append(message.text))
-    tab.on("pageerror", lambda error: told.append(str(error)))
-    tab.on("request", lambda request: asked.append(request.url))
-    tab.goto(path.as_uri())
-    return tab, told, asked
 
 
 GRID = "#fake-table-1 table.grid >> nth=0"

@@ -7,19 +7,17 @@ import sys
 import time
 from collections import Counter
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from bench.small_paper import TEXT, load_small, make_row, untimed
 
-from aucmax.bench import runner, tasks
+from aucmax.bench import missing, runner, tasks
 from aucmax.bench.compare import compare
 from aucmax.bench.markdown import table_markdown
-from aucmax.bench.problem import load_problem
 from aucmax.bench.protocol import parse_paper
-from aucmax.bench.runner import find_missing, is_at_hand, plan, run
+from aucmax.bench.runner import run
 from aucmax.bench.store import Store
 from aucmax.datasets import DatasetUnavailable
 
@@ -282,26 +280,6 @@ def test_wrong_choices_are_told_before_anything_is_run(tmp_path, choice, complai
     assert list(tmp_path.iterdir()) == []
 
 
-def test_columns_of_other_papers_are_not_run():
-    paper = load_small()
-    copied = replace(paper.methods["OAM"], copied="gao2013")
-    paper = replace(paper, methods=paper.methods | {"OAM": copied})
-    assert {cell.method.name for cell in plan(paper)} == {"OPAUC", "RankSVM"}
-
-
-def test_cells_have_the_limits_and_the_parameters_of_their_set():
-    text = TEXT.replace(
-        "[methods.OAM]",
-        "[methods.OAM]\nmax_train = 77\nby_set.glass = { step_size = 3.0 }",
-    )
-    cells = plan(parse_paper("small", text), methods=["OAM"], tables=["1"])
-    found = {cell.use.name: cell for cell in cells}
-    assert {cell.use.max_train for cell in cells} == {77}
-    assert found["german"].use.max_rows == 300
-    assert found["glass"].method.default == {"step_size": 3.0}
-    assert found["german"].method.default == {}
-
-
 def lack(*names):
     def fetch(name, part=None):
         if name in names:
@@ -311,8 +289,8 @@ def lack(*names):
 
 
 def test_missing_sets_are_left_out_and_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(runner, "fetch", lack("glass"))
-    monkeypatch.setattr(runner, "is_at_hand", lambda use: use.name == "vehicle")
+    monkeypatch.setattr(missing, "fetch", lack("glass"))
+    monkeypatch.setattr(missing, "is_at_hand", lambda use: use.name == "vehicle")
     choice = {"methods": ["OAM"], "sets": ["glass", "vehicle"]}
     told = run_small(tmp_path, **choice).missing["glass"]
     assert "aucmax datasets fetch glass; or put glass.svm.bz2 into" in told
@@ -322,8 +300,8 @@ def test_missing_sets_are_left_out_and_named(tmp_path, monkeypatch):
 
 
 def test_without_any_set_there_is_one_explanation(tmp_path, monkeypatch):
-    monkeypatch.setattr(runner, "fetch", lack("glass", "german", "vehicle"))
-    monkeypatch.setattr(runner, "is_at_hand", lambda use: False)
+    monkeypatch.setattr(missing, "fetch", lack("glass", "german", "vehicle"))
+    monkeypatch.setattr(missing, "is_at_hand", lambda use: False)
     with pytest.raises(DatasetUnavailable) as caught:
         run_small(tmp_path, download=True)
     text = str(caught.value)
@@ -331,18 +309,6 @@ def test_without_any_set_there_is_one_explanation(tmp_path, monkeypatch):
     assert "AUCMAX_DATA" in text
     assert text.count("cannot be downloaded") == 1
     assert list(tmp_path.iterdir()) == []
-
-
-def test_sets_at_hand_are_found_without_fetching(monkeypatch, tmp_path):
-    monkeypatch.setattr(runner, "fetch", lack("german"))
-    monkeypatch.delenv("AUCMAX_DATA", raising=False)
-    monkeypatch.setenv("AUCMAX_CACHE", str(tmp_path))
-    use = load_small().sets["german"]
-    assert is_at_hand(use)
-    assert is_at_hand(replace(use, data="satimage", split="given"))
-    assert is_at_hand(replace(use, data="satimage", part="test"))
-    assert not is_at_hand(replace(use, data="letter", part="train"))
-    assert find_missing([use]) == {}
 
 
 def test_progress_is_drawn_on_standard_error(tmp_path, capsys):
@@ -372,13 +338,6 @@ def test_results_of_another_paper_are_left_alone(tmp_path):
     before = other.file.read_bytes()
     run_small(tmp_path, sets=["vehicle"], methods=["OAM"])
     assert other.file.read_bytes() == before
-
-
-def test_progress_of_work_knows_the_size_of_the_sets():
-    for use in load_small().sets.values():
-        problem = load_problem(use, 0)
-        sizes = [len(problem.split(number)[0]) for number in range(3)]
-        assert runner._n_train(use) == pytest.approx(np.mean(sizes))
 
 
 # Every result is written at once, and slowly enough that a kill hits the run at work.
@@ -416,13 +375,18 @@ def parts_in(folder):
     return set()
 
 
-def kill_after(process, folder, n_parts, delay):
-    """Kill the run and its workers when it has written so many results."""
+def wait_for(process, folder, n_parts):
+    """Wait until the run has written so many results."""
     before, deadline = parts_in(folder), time.monotonic() + 120
     while len(parts_in(folder) - before) < n_parts:
         assert time.monotonic() < deadline, "no results"
         assert process.poll() is None, process.stderr.read()
         time.sleep(0.005)
+
+
+def kill_after(process, folder, n_parts, delay):
+    """Kill the run and its workers when it has written so many results."""
+    wait_for(process, folder, n_parts)
     time.sleep(delay)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
@@ -453,3 +417,18 @@ def test_killed_at_any_moment_it_ends_with_the_same_results(whole, tmp_path):
     assert "Cell by cell" in tables[0]
     left = {path.name for path in (tmp_path / "small").rglob("*")}
     assert left == {"results.parquet", ".lock"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows gives orphans no new parent")
+def test_workers_do_not_outlive_a_run_that_was_killed(tmp_path):
+    process = start(tmp_path, n_jobs=2)
+    try:
+        wait_for(process, tmp_path, 1)
+        process.kill()
+        # They have its standard output, which ends with the last of them: after five
+        # minutes if nothing but their idleness ended them.
+        process.communicate(timeout=120)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL

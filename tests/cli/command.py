@@ -22,23 +22,25 @@ def environment(folder, **more):
     }
 
 
-def start(*args, folder, **more):
+def start(*args, folder, stdin=None, stderr=subprocess.PIPE, **more):
     return subprocess.Popen(
-        [sys.executable, "-m", "aucmax.cli", *args],
+        [sys.executable, "-m", "aucmax.cli", *map(str, args)],
         cwd=folder,
         env=environment(folder, **more),
+        stdin=stdin,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=stderr,
         text=True,
         encoding="utf-8",
         start_new_session=True,
     )
 
 
-def call(*args, folder, code=0, **more):
+def call(*args, folder, code=0, given=None, **more):
     """Return what the command wrote to standard output and to standard error."""
-    process = start(*args, folder=folder, **more)
-    out, err = process.communicate(timeout=300)
+    stdin = None if given is None else subprocess.PIPE
+    process = start(*args, folder=folder, stdin=stdin, **more)
+    out, err = process.communicate(given, timeout=300)
     assert process.returncode == code, err
     assert "Traceback" not in err
     return out, err

@@ -46,7 +46,13 @@ def test_help_loads_nothing_heavy():
         "with contextlib.suppress(SystemExit): main(sys.argv[1:])\n"
         "print(*sys.modules)"
     )
-    for args in (["--help"], ["bench", "run", "--help"], ["datasets", "info", "-h"]):
+    for args in (
+        ["--help"],
+        ["bench", "run", "--help"],
+        ["datasets", "info", "-h"],
+        ["fit", "--help"],
+        ["compare", "-h"],
+    ):
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", code, *args],
             capture_output=True,
@@ -68,9 +74,11 @@ def test_every_command_has_help_with_examples_that_exist(names):
         words = [w for w in line.split() if w != "--debug"]
         assert words[0] == "aucmax"
         assert words[1 : 1 + len(names)] == list(names)
-        command = next(c for n, c in COMMANDS.items() if [*n] == words[1:3])
+        # By its longest name, of one word or of two.
+        command = [c for n, c in COMMANDS.items() if [*n] == words[1 : 1 + len(n)]][-1]
         known = {word for param in command.params for word in param.opts}
-        given = {word for word in words if word.startswith("-")}
+        # One dash alone is the standard input.
+        given = {word for word in words if word.startswith("-")} - {"-"}
         assert given <= known | {"--json"}
 
 
@@ -97,6 +105,16 @@ def test_every_option_says_what_it_does(names):
         ["bench", "run", "gao2013", "--jobs", "0"],
         ["bench", "run", "gao2013", "--nothing"],
         ["datasets", "info"],
+        ["fit"],
+        ["fit", "a.csv", "--target", "y", "--seed", "-1"],
+        ["fit", "a.csv", "--target", "y", "--cv", "1"],
+        ["predict", "a.skops"],
+        ["evaluate", "a.skops", "a.csv", "--target", "y", "--plot", "roc.gif"],
+        ["evaluate", "a.skops", "a.csv", "--target", "y", "--max-fpr", "0"],
+        ["evaluate", "a.skops", "a.csv", "--target", "y", "--costs", "1"],
+        ["evaluate", "a.skops", "a.csv", "--target", "y", "--costs", "0,0"],
+        ["compare", "a.csv", "--target", "y"],
+        ["compare", "a.csv", "--target", "y", "--models", "svc", "--cv", "1"],
     ],
 )
 def test_wrong_usage_ends_with_two_and_a_hint(args):

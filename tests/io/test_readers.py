@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
+from scipy.io.arff import loadarff
 from sklearn.datasets import dump_svmlight_file
 
 from aucmax import datasets
@@ -75,14 +76,68 @@ def test_every_compression(tmp_path, suffix):
     assert_array_equal(y, ["yes", "no"])
 
 
+LONG = {
+    read_libsvm: ("", "{} 1:{}\n"),
+    read_csv: ("a,b\n", "{},{}\n"),
+    read_arff: ("@attribute a real\n@attribute b real\n@data\n", "{},{}\n"),
+}
+
+
 @pytest.mark.parametrize("suffix", [".bz2", ".gz", ".xz"])
-@pytest.mark.parametrize("read", [read_libsvm, read_csv, read_arff])
+@pytest.mark.parametrize("read", LONG)
 def test_file_that_is_cut_off(tmp_path, suffix, read):
-    lines = "".join(f"{k % 7} 1:{k * k % 9973}\n" for k in range(5000))
+    head, line = LONG[read]
+    text = head + "".join(line.format(k % 7, k * k % 9973) for k in range(5000))
     file = tmp_path / f"rows{suffix}"
-    file.write_bytes(PACKERS[suffix](lines.encode())[:-20])
-    with pytest.raises(ValueError, match=rf"{re.escape(str(file))}.*(cut off|line 1)"):
+    file.write_bytes(PACKERS[suffix](text.encode()))
+    assert len(read(file)[1]) == 5000
+    file.write_bytes(PACKERS[suffix](text.encode())[:-20])
+    with pytest.raises(ValueError, match=f"{re.escape(str(file))} is cut off or dam"):
         read(file)
+
+
+# The same table for each reader, to be written with any line ends.
+SAME = {
+    read_libsvm: ["# rows", "1 1:2 2:0.5 # first", "-1 2:4", ""],
+    read_csv: ["a,b,kind", "2,0.5,1", "", "0,4,-1", ""],
+    read_arff: [
+        "@attribute a real",
+        "@attribute b real",
+        "@attribute kind {1, -1}",
+        "@data",
+        "2,0.5,1",
+        "0,4,-1",
+        "",
+    ],
+}
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["plain", "marked"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["lf", "crlf", "cr"])
+@pytest.mark.parametrize("read", SAME)
+def test_line_ends_and_a_byte_order_mark(tmp_path, read, end, mark):
+    file = tmp_path / "rows"
+    file.write_bytes((mark + end.join(SAME[read])).encode())
+    X, y = read(file)
+    assert_array_equal(X.toarray() if sparse.issparse(X) else X, [[2, 0.5], [0, 4]])
+    assert_array_equal(y, [1, -1])
+    # A fault is found in its line, too.
+    *lines, row, _ = SAME[read]
+    bad = row.replace("4", "x")
+    file.write_bytes((mark + end.join([*lines, bad, ""])).encode())
+    with pytest.raises(ValueError, match=rf", line {len(lines) + 1}: .*'x'.* is not a"):
+        read(file)
+
+
+@pytest.mark.parametrize("read", SAME)
+def test_numbers_that_only_python_knows(tmp_path, read):
+    file = tmp_path / "rows"
+    for odd in ("1_0", "\u0661", "1\xa0"):
+        text = "\n".join(SAME[read]).replace("0.5", odd)
+        file.write_text(text, encoding="utf-8")
+        expected = rf"line .*{re.escape(repr(odd)[1:-1])}.* is not a"
+        with pytest.raises(ValueError, match=expected):
+            read(file)
 
 
 @pytest.mark.parametrize("read", [read_libsvm, read_csv, read_arff])
@@ -126,6 +181,16 @@ LIBSVM_FAULTS = {
     "1 a:2": "'a:2' is not an index:value pair",
     "1 1.5:2": "'1.5:2' is not an index:value pair",
     "1 1:" + "x" * 99: "the value '" + "x" * 40 + "...' of index 1",
+    "1_0 1:1": "'1_0' is not a label",
+    "1 1_0:1": "'1_0:1' is not an index:value pair",
+    "1 1:1_0": "the value '1_0' of index 1 is not a finite number",
+    "1 --1:2": "'--1:2' is not an index:value pair",
+    "1 1:2 qid:3": "'qid:3' is not an index:value pair",
+    "1,2 1:0.5": "'1,2' is not a label. A line must start with a number, then have "
+    "index:value pairs; with several labels, read it with multilabel=True",
+    "9007199254740992 1:1": "the label '9007199254740992' is too large to be told "
+    "from the next number. Number the classes from 0",
+    "-1e300 1:1": "the label '-1e300' is too large",
 }
 
 
@@ -143,6 +208,18 @@ def test_libsvm_index_that_no_matrix_can_have(tmp_path):
     file.write_text("1 99999999999:1\n")
     with pytest.raises(ValueError, match="line 1: the index 99999999999 is too large"):
         read_libsvm(file)
+
+
+def test_libsvm_underscores_in_comments_mean_nothing(tmp_path):
+    file = tmp_path / "rows.svm"
+    file.write_bytes(b"# made_by_hand \xe9\n1 qid:1 1:2 # row_1\n2 1:3\n")
+    assert_array_equal(read_libsvm(file)[1], [1, 2])
+
+
+def test_libsvm_largest_labels_are_exact(tmp_path):
+    file = tmp_path / "rows.svm"
+    file.write_text("9007199254740991 1:1\n-9007199254740991 1:1\n")
+    assert read_libsvm(file)[1].tolist() == [2**53 - 1, 1 - 2**53]
 
 
 def test_libsvm_bytes_that_are_not_text(tmp_path):
@@ -164,8 +241,30 @@ def test_libsvm_many_labels(tmp_path):
     X, y = read_libsvm(file, multilabel=True)
     assert_array_equal(X.toarray(), [[1, 0], [3, 0], [0, 1]])
     assert_array_equal(y, [[1, 0, 1], [0, 0, 0], [0, 1, 0]])
-    file.write_text("0,2 1:1\n1,b 1:3\n")
-    with pytest.raises(ValueError, match="line 2: '1,b' is not a label"):
+    file.write_text("1:1\n2:3\n")
+    assert read_libsvm(file, multilabel=True)[1].shape == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("labels", "problem"),
+    [
+        (
+            "1,b",
+            "'1,b' is not a label. Labels are whole numbers from 0 on, with commas",
+        ),
+        ("1,", "'1,' is not a label"),
+        ("1, 2", "'1,' is not a label"),
+        ("-1,2", "'-1,2' is not a label"),
+        ("1.5,2", "'1.5,2' is not a label"),
+        ("nan", "'nan' is not a label"),
+        ("1_0", "'1_0' is not a label"),
+        ("3,1000000", "the label '1000000' is too large. Number the labels from 0"),
+    ],
+)
+def test_libsvm_faults_of_many_labels(tmp_path, labels, problem):
+    file = tmp_path / "rows.svm"
+    file.write_text(f"0,2 1:1\n{labels} 1:3\n")
+    with pytest.raises(ValueError, match=re.escape(f"{file}, line 2: {problem}")):
         read_libsvm(file, multilabel=True)
 
 
@@ -197,7 +296,111 @@ def test_csv_label_that_looks_missing_stays(tmp_path):
     assert read_csv(file)[1].tolist() == ["NA", "None"]
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["9007199254740992", "9007199254740993"],
+        ["9223372036854775807", "-9223372036854775808"],
+    ],
+)
+def test_csv_large_labels_are_exact(tmp_path, labels):
+    file = tmp_path / "rows.csv"
+    file.write_text(f"a,kind\n1,{labels[0]}\n2,{labels[1]}\n")
+    y = read_csv(file)[1]
+    assert y.dtype == np.int64
+    assert y.tolist() == list(map(int, labels))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["99999999999999999998", "99999999999999999999"],
+        ["1_0", "1_1"],
+        ["nan", "inf_"],
+        ["\u0661", "\u0662"],
+        ["inf", "finite"],
+    ],
+)
+def test_csv_labels_that_are_text(tmp_path, labels):
+    file = tmp_path / "rows.csv"
+    file.write_text(f"a,kind\n1,{labels[0]}\n2,{labels[1]}\n", encoding="utf-8")
+    assert read_csv(file)[1].tolist() == labels
+
+
+@pytest.mark.parametrize("label", ["nan", "NaN", "inf", "-Infinity", "1e400"])
+def test_csv_labels_that_are_not_finite(tmp_path, label):
+    file = tmp_path / "rows.csv"
+    file.write_text(f"a,kind\n1,0\n2,{label}\n3,1\n")
+    expected = f"{file}, line 3: the label '{label}' is not a finite number. Leave"
+    with pytest.raises(ValueError, match=re.escape(expected)):
+        read_csv(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "mark"),
+    [
+        ("a;b;kind\n1;2;x\n", {}, "';' rather than by ','"),
+        ("a;b;kind\n1;2;x\n", {"target": "kind"}, "';' rather than by ','"),
+        ("a;b;kind\n1,5;2,5;x\n", {"target": "kind"}, "';' rather than by ','"),
+        ("1\t2\tx\n3\t4\ty\n", {"header": False}, "'\\t' rather than by ','"),
+        ("1 2 x\n3 4 y\n", {"header": False}, "' ' rather than by ','"),
+        ("a,b,kind\n1,2,x\n", {"separator": ";"}, "',' rather than by ';'"),
+        ("a,b,kind\n1,2,x\n", {"separator": " "}, "',' rather than by ' '"),
+    ],
+)
+def test_csv_with_another_separator(tmp_path, text, options, mark):
+    file = tmp_path / "rows.csv"
+    file.write_text(text)
+    advice = f"Pass separator={mark.partition(' rather')[0]}."
+    expected = f"it seems to be separated by {mark}. {advice}"
+    with pytest.raises(ValueError, match=re.escape(expected)) as caught:
+        read_csv(file, **options)
+    assert caught.type is ValueError
+    assert f"The first line of {file} is one cell" in str(caught.value)
+
+
+def test_csv_separator_of_several_characters(tmp_path):
+    with pytest.raises(ValueError, match="separator must be one character; got '::'"):
+        read_csv(tmp_path / "rows.csv", separator="::")
+
+
+def test_csv_without_features(tmp_path):
+    file = tmp_path / "rows.csv"
+    file.write_text("kind\n1\n2\n")
+    with pytest.raises(ValueError, match="has no column besides the target"):
+        read_csv(file)
+    file.write_text("id,kind\n1,x\n2,y\n")
+    with pytest.raises(ValueError, match="no column besides those left out"):
+        read_csv(file, drop=["id"])
+
+
+def test_csv_line_breaks_inside_quotes(tmp_path):
+    file = tmp_path / "rows.csv"
+    file.write_text('a,note,kind\n1,"two\nlines",x\n2,"",y\n')
+    assert_array_equal(read_csv(file, drop=["note"])[0], [[1], [2]])
+    file.write_text('a,note,kind\n1,"two\nlines",x\nred,"",y\n')
+    with pytest.raises(ValueError, match="line 4: 'red' in column 'a' is not a finite"):
+        read_csv(file, drop=["note"])
+
+
+def test_csv_that_is_not_utf_8(tmp_path):
+    file = tmp_path / "rows.csv"
+    file.write_bytes(b"a,kind\n1,caf\xe9\n")
+    with pytest.raises(ValueError, match="line 2: the byte 0xe9 is not UTF-8"):
+        read_csv(file)
+
+
+def test_csv_column_that_is_not_there_in_a_damaged_file(tmp_path):
+    file = tmp_path / "rows.csv"
+    file.write_text("a,b\n1,2\n1,2,3,4\n")
+    with pytest.raises(ValueError, match="has no column 'c'") as caught:
+        read_csv(file, target="c")
+    assert caught.type is ValueError
+
+
 CSV_FAULTS = {
+    "1,2_0,x": "'2_0' in column 'b' is not a finite number",
+    '1,"2,x': "unexpected end of data",
     "1,,x": "'' in column 'b' is not a finite number",
     "1,nan,x": "'nan' in column 'b' is not a finite number",
     "inf,2,x": "'inf' in column 'a' is not a finite number",
@@ -212,7 +415,8 @@ CSV_FAULTS = {
 def test_csv_faults(tmp_path, fault):
     file = tmp_path / "rows.csv"
     file.write_text(f"a,b,kind\n1,2,x\n\n{fault}\n3,4,y\n")
-    expected = f"{file}, line 4: {CSV_FAULTS[fault]}"
+    line = 5 if '"' in fault else 4
+    expected = f"{file}, line {line}: {CSV_FAULTS[fault]}"
     with pytest.raises(ValueError, match=re.escape(expected)):
         read_csv(file, target="kind")
 
@@ -268,6 +472,84 @@ def test_arff_numbers_as_classes(tmp_path):
     assert y.tolist() == [1, 0]
 
 
+@given(data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_arff_is_read_as_scipy_reads_it(data, tmp_path_factory):
+    n = data.draw(st.integers(1, 4))
+    names = ["red", "green", "7"]
+    words = st.sampled_from(names)
+    numbers = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-9, 9)
+    kinds = data.draw(st.lists(st.sampled_from([words, numbers]), min_size=1))
+    columns = [data.draw(st.lists(kind, min_size=n, max_size=n)) for kind in kinds]
+    declared = {words: "{" + ", ".join(names) + "}", numbers: "REAL"}
+    header = [f"@attribute x{k} {declared[kind]}" for k, kind in enumerate(kinds)]
+    rows = [", ".join(map(str, row)) for row in zip(*columns, [0] * n, strict=True)]
+    text = ["@relation r", *header, "@attribute y integer", "@data", *rows]
+    file = tmp_path_factory.getbasetemp() / "scipy.arff"
+    file.write_text("\n".join(text) + "\n")
+    X, y = read_arff(file)
+    assert_array_equal(y, np.zeros(n))
+    expected = [loadarff(file)[0][f"x{k}"][:, None] for k in range(len(kinds))]
+    parts = [
+        column if kind is numbers else column == np.array(names, dtype=bytes)
+        for kind, column in zip(kinds, expected, strict=True)
+    ]
+    assert_array_equal(X, np.column_stack(parts).astype(float))
+
+
+def test_arff_labels_that_are_too_large(tmp_path):
+    file = tmp_path / "rows.arff"
+    file.write_text(ARFF.replace("77", "9007199254740993"))
+    with pytest.raises(ValueError, match="line 9: the label '9007199254740993' is too"):
+        read_arff(file, target="weight")
+    labels = ["9007199254740992", "9007199254740993"]
+    text = ARFF.replace("{no, yes}", "{" + ",".join(labels) + "}")
+    file.write_text(text.replace("yes", labels[1]).replace("no\n", labels[0] + "\n"))
+    assert read_arff(file)[1].tolist() == [2**53 + 1, 2**53]
+
+
+def test_arff_values_in_quotes_and_of_any_script(tmp_path):
+    file = tmp_path / "rows.arff"
+    file.write_text(
+        """@RELATION 'a name'
+@Attribute "o'clock" INTEGER
+@attribute place { 'Graz, Austria' , "Zürich" , naïve, 'it\\'s' }  % where
+@attribute size{small,'very large'}
+@attribute kind {gut, nicht\tgut}
+@DATA
+1, 'Graz, Austria' , small, gut
+  2,"Zürich",'very large' ,gut
+% 3,4,5,6
+3,na\u00efve,small,gut
+4,'it\\'s', "small",gut
+""".replace("nicht\tgut", "'nicht gut'"),
+        encoding="utf-8",
+    )
+    X, y = read_arff(file)
+    assert_array_equal(X[:, 0], [1, 2, 3, 4])
+    assert_array_equal(X[:, 1:5], np.eye(4))
+    assert_array_equal(X[:, 5:], [[1, 0], [0, 1], [1, 0], [1, 0]])
+    assert y.tolist() == ["gut"] * 4
+    assert_array_equal(read_arff(file, target="o'clock")[1], [1, 2, 3, 4])
+
+
+def test_arff_with_tabs(tmp_path):
+    file = tmp_path / "rows.arff"
+    file.write_text(ARFF.replace(",red,", "\t red \t").replace(",green,", "\tgreen\t"))
+    X, y = read_arff(file)
+    assert_array_equal(X, [[80.5, 1, 0], [77, 0, 1]])
+    assert y.tolist() == ["yes", "no"]
+
+
+def test_arff_names_of_classes_that_look_like_no_number(tmp_path):
+    file = tmp_path / "rows.arff"
+    file.write_text(ARFF.replace("{no, yes}", "{1, nan}").replace("yes", "nan"))
+    with pytest.raises(ValueError, match="line 9: 'no', for 'is ripe', is not one of"):
+        read_arff(file)
+    file.write_text(file.read_text().replace("green,no", "green,1"))
+    assert read_arff(file)[1].tolist() == ["nan", "1"]
+
+
 ARFF_FAULTS = {
     "77,green": "2 values for 3 attributes",
     "77,green,no,1": "4 values for 3 attributes",
@@ -277,6 +559,10 @@ ARFF_FAULTS = {
     "heavy,green,no": "'heavy', for 'weight', is not a finite number",
     "?,green,no": "'?', for 'weight', is not a finite number",
     "inf,green,no": "'inf', for 'weight', is not a finite number",
+    "1_0,green,no": "'1_0', for 'weight', is not a finite number",
+    "77,'green,no": "a quote that is not closed, or goes on after it in \"77,'green,no",
+    "77,'green'x,no": "a quote that is not closed, or goes on after it",
+    "{0 77, 1 green}": "'{0 77, 1 green}' is a row in ARFF's sparse form, which is not",
 }
 
 
@@ -296,6 +582,11 @@ def test_arff_faults(tmp_path, fault):
         ("hello\n", "line 1: 'hello' is not a declaration"),
         (ARFF.partition("80.5")[0], "has no rows"),
         (ARFF.replace("numeric", "string"), "line 3: the type 'string' of 'weight'"),
+        (ARFF.replace("numeric", "date"), "line 3: the type 'date' of 'weight'"),
+        (ARFF.replace("{red,", "{'red,"), "line 4: a quote that is not closed"),
+        (ARFF.replace("weight", "colour"), "more than one column named 'colour'"),
+        (ARFF.replace("@data", ""), "line 8: '80.5,red,yes' is not a declaration"),
+        ("@attribute a real\n@data\n1\n", "has no attribute besides the target"),
     ],
 )
 def test_arff_that_is_not_one(tmp_path, text, expected):

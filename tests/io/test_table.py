@@ -376,6 +376,41 @@ def test_missing_labels(empty):
         read_table(io.BytesIO(data), target="y")
 
 
+@pytest.mark.parametrize(
+    ("labels", "problem"),
+    [
+        (["0", "inf"], "The label inf in row 1 of 'y' in .* is not a finite number"),
+        (["0.5", "-inf"], "The label -inf in row 1 .*Leave this row out"),
+        (["1", "99999999999999999999"], "The label 1e.20 in row 1 .*Number the cla"),
+        (["9007199254740993", "0.5"], "row 0 .* too large to be told from the next"),
+    ],
+)
+def test_labels_that_are_no_classes(labels, problem):
+    data = f"a,y\n1,{labels[0]}\n2,{labels[1]}\n".encode()
+    with pytest.raises(ValueError, match=problem):
+        read_table(io.BytesIO(data), target="y")
+
+
+def test_large_labels_are_exact(tmp_path):
+    data = b"a,y\n1,9007199254740992\n2,9007199254740993\n"
+    assert read_table(io.BytesIO(data), target="y").y.tolist() == [2**53, 2**53 + 1]
+    # Not rounded by us, as these are numbers in the file already.
+    file = tmp_path / "rows.parquet"
+    pa.parquet.write_table(pa.table({"a": [1, 2], "y": [2.0**60, 0.5]}), file)
+    assert read_table(file, target="y").y.tolist() == [2.0**60, 0.5]
+    pa.parquet.write_table(pa.table({"a": [1, 2], "y": [0.0, np.nan]}), file)
+    with pytest.raises(ValueError, match="The label nan in row 1 of 'y'"):
+        read_table(file, target="y")
+
+
+def test_names_that_only_python_takes_for_numbers():
+    data = b"1_0,2_0\n1,2\n"
+    assert read_table(io.BytesIO(data)).names == ("1_0", "2_0")
+    # A number with an underscore is text, as in any other cell.
+    X = read_table(io.BytesIO(b"a,b\n1_0,2\n")).X
+    assert X["a"].tolist() == ["1_0"]
+
+
 def test_what_is_no_file(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"There is no file .*rows\.csv"):
         read_table(tmp_path / "rows.csv")

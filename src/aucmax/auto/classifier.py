@@ -25,6 +25,7 @@ from aucmax.auto.calibration import Calibration
 from aucmax.auto.candidates import FAMILIES, choose_groups
 from aucmax.auto.ensemble import Ensemble, fit_ensemble
 from aucmax.auto.explanation import explain
+from aucmax.auto.race import Clock
 from aucmax.auto.table import learn_columns, read_rows
 from aucmax.estimators._base import AUCScorer
 
@@ -161,6 +162,7 @@ class AUCClassifier(AUCScorer):
         """
         with all_or_nothing(self):
             families = _check_families(self.families)
+            clock = Clock(self.time_budget)
             columns, rows = learn_columns(self, X)
             classes, is_pos = split_labels(_check_target(y), name=type(self).__name__)
             check_consistent_length(rows, is_pos)
@@ -174,7 +176,7 @@ class AUCClassifier(AUCScorer):
                 lambda n: choose_groups(rows, families, n_train=n, seed=seed),
                 mixes=self.ensemble,
                 cv=self.cv,
-                budget=self.time_budget,
+                clock=clock,
                 n_jobs=self.n_jobs,
                 tell=self._tell if self.verbose else lambda line: None,
                 seed=seed,
@@ -276,4 +278,10 @@ def _check_target(y: ArrayLike | None) -> NDArray[Any]:
         raise ValueError(
             "AUCClassifier requires y to be passed, but the target y is None."
         )
-    return np.asarray(column_or_1d(np.asarray(y), warn=True))
+    labels = np.asarray(column_or_1d(np.asarray(y), warn=True))
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        what = "NaN" if np.isnan(labels).any() else "infinity"
+        raise ValueError(
+            f"Input y contains {what}. Drop the rows whose label is missing."
+        )
+    return labels

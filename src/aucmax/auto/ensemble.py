@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From the race to one model: weights, the final fits, and what was found out."""
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +12,7 @@ from sklearn.base import clone
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix
 from aucmax.auto.families import Group, threads_for
 from aucmax.auto.leaderboard import Entry, Leaderboard
-from aucmax.auto.race import Clock, Lane, Track
+from aucmax.auto.race import Clock, Lane, Pace, Track, row_width
 from aucmax.auto.sampling import is_one_enough, make_folds, thin
 from aucmax.auto.scales import Scale, normal_scores
 from aucmax.auto.weights import combine
@@ -25,8 +24,8 @@ from aucmax.metrics.threshold import balanced_threshold
 LEAST_WEIGHT = 0.01
 # DeLong leaves out that other training rows would have given another model.
 WIDENING = 1.2
-# Enough to see how long a group takes.
-TRIAL_ROWS = 1000
+# No budget is so small that fewer rows are used.
+LEAST_ROWS = 1500
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,21 +89,30 @@ def fit_ensemble(
     *,
     mixes: bool,
     cv: Any,
-    budget: float | None,
+    clock: Clock,
     n_jobs: int | None,
     tell: Callable[[str], None],
     seed: int,
 ) -> Fitted:
     """Run the race, weigh the candidates and fit those that count to all rows."""
-    clock = Clock(budget)
     n_all = len(is_pos)
-    X, is_pos = _within_budget(X, is_pos, is_categorical, choose, clock, seed)
+    pace = Pace()
+    X, is_pos = _within_budget(X, is_pos, is_categorical, choose, clock, pace, seed)
     folds = make_folds(X, is_pos, cv, seed)
     if not folds:
         return _without_folds(X, is_pos, is_categorical, choose(len(is_pos)))
     groups = choose(len(folds[0].train))
     track = Track(
-        X, is_pos, is_categorical, folds, clock, n_jobs, budget is not None, tell, seed
+        X,
+        is_pos,
+        is_categorical,
+        folds,
+        clock,
+        pace,
+        n_jobs,
+        clock.budget is not None,
+        tell,
+        seed,
     )
     lanes = track.run(groups)
     finished = [lane for lane in lanes if not lane.note]
@@ -142,26 +150,32 @@ def _within_budget(
     is_categorical: BoolArray,
     choose: Callable[[int], Sequence[Group]],
     clock: Clock,
+    pace: Pace,
     seed: int,
 ) -> tuple[Matrix, BoolArray]:
-    """Return as many rows as the cheapest two families can do in the time there is."""
-    n = len(is_pos)
-    if clock.budget is None or n <= TRIAL_ROWS:
+    """Return as many rows as the cheapest two families can do in half of the time."""
+    n, width = len(is_pos), row_width(X)
+    if clock.budget is None:
         return X, is_pos
     groups = choose(n)
-    cheap = [group for group in groups if group.family in ("linear", "boosting")]
-    seconds = 0.0
-    for group in (*(cheap or groups)[:1], *cheap[-1:]):
-        # The first time also loads compiled code.
-        for n_rows in (TRIAL_ROWS // 10, TRIAL_ROWS):
+    boosting = [group for group in groups if group.family == "boosting"]
+    cheap = [groups[0], *boosting[:1]]
+    for group in cheap:
+        # The first time also loads compiled code: the second one counts.
+        for n_rows in (LEAST_ROWS // 5, LEAST_ROWS):
             rows = thin(is_pos, n_rows, seed)
-            start = time.perf_counter()
-            clone(group).fit(X[rows], is_pos[rows], is_categorical)
-        seconds += time.perf_counter() - start
+            start = clock.spent
+            with threads_for(n_rows):
+                clone(group).fit(X[rows], is_pos[rows], is_categorical)
+        pace.learn(group.cost(len(rows), width), clock.spent - start)
     n_least = int(min(np.count_nonzero(is_pos), np.count_nonzero(~is_pos)))
     n_fits = 2 if is_one_enough(n, n_least) else 6
-    n_kept = int(TRIAL_ROWS * 0.5 * clock.budget / (n_fits * seconds))
-    rows = thin(is_pos, max(n_kept, TRIAL_ROWS), seed)
+    n_kept = n
+    while n_kept > LEAST_ROWS and 0.5 * clock.left < n_fits * pace.seconds(
+        sum(group.cost(n_kept, width) for group in cheap)
+    ):
+        n_kept = max(int(0.8 * n_kept), LEAST_ROWS)
+    rows = thin(is_pos, n_kept, seed)
     return (X, is_pos) if len(rows) == n else (X[rows], is_pos[rows])
 
 

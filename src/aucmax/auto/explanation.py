@@ -26,7 +26,7 @@ def _about_rows(model: Any) -> list[str]:
     story = model.story_
     lines = [
         f"There were {story['n_rows']:,} rows of {model.n_features_in_:,} columns, "
-        f"{story['n_positive']:,} of them of class {model.classes_[1]!r}, the positive "
+        f"{story['n_positive']:,} of them of class {model.classes_[1]}, the positive "
         "one."
     ]
     if story["n_used"] < story["n_rows"]:

@@ -11,7 +11,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
-from aucmax._utils.typing import BoolArray, FloatArray, IntArray, Matrix
+from aucmax._utils.typing import BoolArray, FloatArray, IntArray, Matrix, is_sparse
 from aucmax.auto.families import Group, threads_for
 from aucmax.auto.sampling import Fold, thin
 from aucmax.auto.weights import MAX_DISTANCE, distances_to_best
@@ -21,8 +21,10 @@ from aucmax.metrics.auc import roc_auc
 FULL_HEAT_ROWS, HEAT_ROWS = 20_000, 10_000
 # A candidate is dropped if it is surely behind, and by so much that it cannot help.
 LEAST_GAP = 0.01
-# From so many rows on, a budget asks for a small trial before the first fold.
-PROBE_ROWS = 1000
+# Until its speed is known, a machine counts as this much slower than an ordinary one.
+FIRST_RATIO = 2.0
+# What is planned for takes longer now and then.
+MARGIN = 1.2
 # What a final fit takes compared with one of a fold.
 REFIT_COST = 1.4
 
@@ -42,7 +44,30 @@ class Clock:
     @property
     def left(self) -> float:
         """Seconds until the budget is used up."""
-        return np.inf if self.budget is None else self.budget - self.spent
+        # A twentieth is kept for what comes after the last fit.
+        return np.inf if self.budget is None else 0.95 * self.budget - self.spent
+
+
+class Pace:
+    """How fast this machine is, compared with what groups say they cost."""
+
+    def __init__(self) -> None:
+        self.cost = 0.1
+        self.spent = FIRST_RATIO * self.cost
+
+    def learn(self, cost: float, seconds: float) -> None:
+        """Take note of a fit."""
+        self.cost += cost
+        self.spent += seconds
+
+    def seconds(self, cost: float) -> float:
+        """Return what a fit of this cost will take."""
+        return MARGIN * cost * self.spent / self.cost
+
+
+def row_width(X: Matrix) -> float:
+    """Return the number of values per row, of sparse rows those that are not zero."""
+    return float(X.nnz / X.shape[0] if is_sparse(X) else X.shape[1])
 
 
 @dataclass
@@ -88,6 +113,7 @@ class Track:
     is_categorical: BoolArray
     folds: Sequence[Fold]
     clock: Clock
+    pace: Pace
     n_jobs: int | None
     keeps_models: bool
     tell: Callable[[str], None]
@@ -156,14 +182,11 @@ class Track:
         return rows[thin(self.is_pos[rows], HEAT_ROWS, self.seed)]
 
     def _expect(self, lane: Lane) -> float:
-        """Return the seconds that all folds would take, by a trial on a few rows."""
+        """Return the seconds that all folds will take, if there is a budget."""
         if self.clock.budget is None:
             return 0.0
-        rows = self.folds[0].train
-        few = rows[thin(self.is_pos[rows], PROBE_ROWS, self.seed)]
-        trial = Lane(lane.group)
-        self._run_folds(trial, [Fold(few, few[:1])])
-        return sum(trial.seconds) * len(rows) / len(few) * len(self.folds)
+        cost = lane.group.cost(len(self.folds[0].train), row_width(self.X))
+        return self.pace.seconds(cost) * len(self.folds)
 
     def _to_come(self, lane: Lane) -> float:
         """Return the seconds that are left to do."""
@@ -191,7 +214,9 @@ class Track:
                 stacklevel=2,
             )
             return
-        for model, scores, seconds in results:
+        for fold, (model, scores, seconds) in zip(folds, results, strict=True):
+            cost = lane.group.cost(len(fold.train), row_width(self.X))
+            self.pace.learn(cost, seconds)
             lane.scores.append(scores)
             lane.seconds.append(seconds)
             lane.spent += seconds

@@ -5,14 +5,13 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from aucmax._utils.optional import import_optional
 from aucmax.bench.cells import Cell, Comparison, count_cells
 from aucmax.bench.compare import CodeOf, compare
 from aucmax.bench.fingerprint import code_version
+from aucmax.bench.page import open_template, read_part, write_page
 from aucmax.bench.protocol import KEYS, Figure, Paper, load_paper
 from aucmax.bench.report_plots import draw_boxes, draw_lines, draw_ranks
 from aucmax.bench.rows import Row
@@ -39,7 +38,6 @@ from aucmax.bench.wording import (
 
 # Tiles that are left out while they are zero.
 RARE = ("Incomplete", "Failed")
-FILES = resources.files("aucmax.bench")
 # Where the shades of a cell change, as differences of the AUC.
 SHADES = (0.0005, 0.005, 0.015, 0.04)
 MARKS = {
@@ -109,16 +107,7 @@ def write_report(
             f"Only a part of the papers is reduced: {reduced}. Load them all with "
             "fast=True, or none."
         )
-    text = _render(papers, store_rows, code_of)
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        draft.write_text(text, encoding="utf-8", newline="\n")
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
-    return path
+    return write_page(path, _render(papers, store_rows, code_of))
 
 
 def _render(
@@ -126,18 +115,12 @@ def _render(
     store_rows: Mapping[str, Sequence[Row]],
     code_of: CodeOf,
 ) -> str:
-    jinja2 = import_optional("jinja2", "bench")
-    environment = jinja2.Environment(
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    template = open_template("report.html.j2")
     sections = [_paper(paper, store_rows, code_of) for paper in papers]
     every = [cell for section in sections for cell in section.pop("cells")]
-    text: str = environment.from_string(_read("report.html.j2")).render(
-        css=_read("report.css"),
-        js=_read("report.js"),
+    text: str = template.render(
+        css=read_part("report.css"),
+        js=read_part("report.js"),
         is_fast=any(paper.is_fast for paper in papers),
         papers=sections,
         tiles=_tiles(every),
@@ -150,10 +133,6 @@ def _render(
 def _slug(*words: str) -> str:
     """Return an identifier without blanks."""
     return re.sub(r"[^A-Za-z0-9]+", "-", "-".join(words))
-
-
-def _read(name: str) -> str:
-    return (FILES / name).read_text(encoding="utf-8")
 
 
 def _paper(

@@ -2,8 +2,10 @@
 """What all commands share: how errors are told, options, and what is written where."""
 
 import json
+import math
 import os
 import sys
+import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +16,8 @@ import click
 INTERRUPTED = 130
 # What the library raises on purpose, with a message for the user.
 EXPECTED = (ValueError, OSError, ImportError, RuntimeError)
+# How the name of a plot may end.
+PICTURES = (".png", ".svg", ".html")
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -36,6 +40,33 @@ class Commands(click.Group):
             if ctx.params["debug"]:
                 raise
             raise click.ClickException(_sentence(error)) from error
+
+
+class Verb(click.Command):
+    """A command that keeps nothing when it is stopped, and tells warnings in a line."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        try:
+            with _told_warnings():
+                return super().invoke(ctx)
+        except KeyboardInterrupt:
+            tell("\nStopped.")
+            ctx.exit(INTERRUPTED)
+
+
+@contextmanager
+def _told_warnings() -> Iterator[None]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        # About code, which is not the user's.
+        for kind in (DeprecationWarning, FutureWarning, PendingDeprecationWarning):
+            warnings.simplefilter("ignore", kind)
+        try:
+            yield
+        finally:
+            for text in dict.fromkeys(str(each.message) for each in caught):
+                tell(f"Note: {' '.join(text.split())}")
 
 
 def _sentence(error: Exception) -> str:
@@ -66,9 +97,32 @@ def tell(message: str) -> None:
     click.echo(message, err=True)
 
 
+def tell_progress(message: str) -> None:
+    """Say what is going on, if somebody is there to see it."""
+    if is_watched():
+        tell(message)
+
+
 def show_json(value: Any) -> None:
     """Print a result for programs."""
     click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def finite_or_none(value: float) -> float | None:
+    """Return a number for JSON, which knows no infinity."""
+    return float(value) if math.isfinite(value) else None
+
+
+def interval_text(auc: float, low: float, high: float) -> str:
+    """Return an AUC with its interval.
+
+    Examples
+    --------
+    >>> from aucmax.cli._base import interval_text
+    >>> interval_text(0.8, 0.75, 0.85)
+    '0.8000 (0.7500 to 0.8500)'
+    """
+    return f"{auc:.4f} ({low:.4f} to {high:.4f})"
 
 
 def show_columns(rows: Sequence[Sequence[str]]) -> None:
@@ -88,6 +142,24 @@ def write_text(path: Path, text: str) -> None:
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file into a folder that is there: all of it, or nothing."""
+    from aucmax.io._atomic import replacing
+
+    with replacing(path) as draft:
+        draft.write_bytes(data)
+
+
+def check_new(path: Path, *, force: bool) -> None:
+    """End the command if a file cannot be written; told before any work."""
+    if not path.parent.is_dir():
+        fail(f"There is no folder {path.parent} to write {path.name} to.")
+    if path.is_dir():
+        fail(f"{path} is a folder. Give the name of a file in it.")
+    if path.exists() and not force:
+        fail(f"{path} is there already. Name another file, or add --force.")
 
 
 def is_watched() -> bool:
@@ -161,6 +233,75 @@ def json_option(command: _Function) -> _Function:
     """Add ``--json``."""
     return click.option(
         "--json", "as_json", is_flag=True, help="Print JSON, for programs."
+    )(command)
+
+
+def format_option(command: _Function) -> _Function:
+    """Add ``--format``."""
+    return click.option(
+        "--format",
+        metavar="F",
+        help="What DATA holds, if its name does not say: csv, tsv, parquet, arrow, "
+        "feather or libsvm.",
+    )(command)
+
+
+def trust_option(command: _Function) -> _Function:
+    """Add ``--trust``."""
+    return click.option(
+        "--trust",
+        metavar="TYPE",
+        multiple=True,
+        help="A type that the model may contain though it is not known to be harmless; "
+        "may be given several times.",
+    )(command)
+
+
+def _check_plot(
+    ctx: click.Context, param: click.Parameter, path: Path | None
+) -> Path | None:
+    if path is not None and path.suffix.lower() not in PICTURES:
+        raise click.BadParameter(f"give a name that ends with {', '.join(PICTURES)}.")
+    if path is not None and not path.parent.is_dir():
+        raise click.BadParameter(f"there is no folder {path.parent}.")
+    return path
+
+
+def plot_option(command: _Function) -> _Function:
+    """Add ``--plot``."""
+    return click.option(
+        "--plot",
+        metavar="FILE",
+        type=click.Path(dir_okay=False, path_type=Path),
+        callback=_check_plot,
+        help="Draw the ROC curve, as .png or .svg; .html is a page with more.",
+    )(command)
+
+
+def is_page(path: Path) -> bool:
+    """Say whether a plot is to be a web page."""
+    return path.suffix.lower() == ".html"
+
+
+def seed_option(command: _Function) -> _Function:
+    """Add ``--seed``."""
+    return click.option(
+        "--seed",
+        metavar="N",
+        type=click.IntRange(0, 2**31 - 1),
+        default=0,
+        show_default=True,
+        help="Of all random choices.",
+    )(command)
+
+
+def positive_option(command: _Function) -> _Function:
+    """Add ``--positive``."""
+    return click.option(
+        "--positive",
+        metavar="LABEL",
+        help="The label to be ranked high; all others are negative. The larger one of "
+        "two if not given.",
     )(command)
 
 

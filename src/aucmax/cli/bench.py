@@ -24,7 +24,7 @@ from aucmax.cli._base import (
 )
 
 if TYPE_CHECKING:
-    from aucmax.bench.protocol import Paper
+    from aucmax.bench.records import Paper
     from aucmax.bench.runner import Summary
 
 
@@ -49,8 +49,8 @@ def bench() -> None:
 @json_option
 def list_(as_json: bool) -> None:
     """List the papers, their tables and figures, and which sets are at hand."""
+    from aucmax.bench.missing import is_at_hand
     from aucmax.bench.protocol import KEYS, load_paper
-    from aucmax.bench.runner import is_at_hand
 
     papers = [load_paper(key) for key in KEYS]
     at_hand = {
@@ -134,8 +134,8 @@ def run(
     same command again. Sets are looked for in the folder that AUCMAX_DATA names, and
     among those that were downloaded; what is not at hand is left out.
     """
+    from aucmax.bench.plan import plan
     from aucmax.bench.protocol import load_paper
-    from aucmax.bench.runner import plan
     from aucmax.bench.runner import run as run_paper
 
     with usage_errors():
@@ -201,8 +201,8 @@ def table(
     out: Path | None,
 ) -> None:
     """Print the tables and figures of the paper KEY from results that are there."""
+    from aucmax.bench.plan import check_names
     from aucmax.bench.protocol import load_paper
-    from aucmax.bench.runner import check_names
 
     with usage_errors():
         paper = load_paper(key, fast=fast)

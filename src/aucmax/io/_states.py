@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How two of our classes go into a file; skops can take all others as they are."""
+"""How three of our classes go into a file; skops can take all others as they are."""
 
+import sys
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
+from aucmax.io._boosters import LightText
 from aucmax.neighbors.ladder import TreeLadder
 from aucmax.summaries.low_rank import LowRankMoments
 
@@ -16,6 +20,10 @@ def add_states() -> None:
         if "__getstate__" not in vars(owner):
             owner.__getstate__ = take
             owner.__setstate__ = put
+    # A model of this kind has imported it.
+    families: Any = sys.modules.get("aucmax.auto.families")
+    if families is not None and "__getstate__" not in vars(families.BoostingGroup):
+        families.BoostingGroup.__getstate__ = _take_as_text
 
 
 def _take_slots(self: Any) -> Any:
@@ -38,6 +46,14 @@ def _put_and_plant(self: Any, state: dict[str, Any]) -> None:
     vars(self).update(state)
     if not self._parts:
         self.extend()
+
+
+def _take_as_text(self: Any) -> dict[str, Any]:
+    # As text, its trees can be checked before LightGBM follows them.
+    state: dict[str, Any] = BaseEstimator.__getstate__(self)
+    if self.library == "lightgbm" and "model_" in state:
+        state = state | {"model_": LightText.of(state["model_"])}
+    return state
 
 
 METHODS: tuple[tuple[Any, Any, Any], ...] = (

@@ -16,6 +16,21 @@ OURS = (
     "aucmax._kernels.opauc.Rule",
     "aucmax._kernels.pairs.Rates",
     "aucmax._kernels.solam.Rates",
+    "aucmax.auto.calibration.Calibration",
+    "aucmax.auto.classifier.AUCClassifier",
+    "aucmax.auto.ensemble.Ensemble",
+    "aucmax.auto.ensemble.Part",
+    "aucmax.auto.families.BoostingGroup",
+    "aucmax.auto.families.ForestGroup",
+    "aucmax.auto.families.KernelGroup",
+    "aucmax.auto.families.LinearGroup",
+    "aucmax.auto.leaderboard.Entry",
+    "aucmax.auto.leaderboard.Leaderboard",
+    "aucmax.auto.preparation.Clip",
+    "aucmax.auto.scales.Scale",
+    "aucmax.auto.table.Columns",
+    "aucmax.cli._columns.FillEmpty",
+    "aucmax.cli._columns.to_days",
     "aucmax.estimators._online_stream.OnlineStream",
     "aucmax.estimators._pair_stream.PairStream",
     "aucmax.estimators._pair_stream.Reservoir",
@@ -42,6 +57,8 @@ OURS = (
     "aucmax.features.nystroem.Nystroem",
     "aucmax.features.online_pca.DirectionStream",
     "aucmax.features.online_pca.OnlinePCA",
+    "aucmax.io._boosters.LightText",
+    "aucmax.metrics.delong.AUCInterval",
     "aucmax.neighbors.auto.AutoIndex",
     "aucmax.neighbors.auto.AutoSparseIndex",
     "aucmax.neighbors.blocks.BlockIndex",
@@ -87,15 +104,22 @@ OTHERS = (
     "sklearn.metrics._scorer._PassthroughScorer",
     "sklearn.model_selection._split.KFold",
     "sklearn.model_selection._split.StratifiedKFold",
+    "sklearn.utils.validation.check_array",
 )
-TRUSTED = OURS + OTHERS
+# Trees, whose nodes `check_trees` looks at before they are followed.
+TREES = (
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    "sklearn.tree._tree.Tree",
+)
+TRUSTED = OURS + OTHERS + TREES
 
 # Why a type of ours is not among them.
 REASONS = {
     "aucmax.neighbors.approximate.ApproximateIndex": (
         "it holds a graph that usearch reads without checking it"
     ),
-    "sklearn.tree._tree.Tree": (
-        "it holds places in memory that scikit-learn follows without checking them"
+    "lightgbm.basic.Booster": (
+        "LightGBM reads its trees without checking them; an AUCClassifier can be saved "
+        "with them all the same"
     ),
 }

@@ -1,18 +1,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables in Weka's ARFF format."""
 
-import io
 import os
+from collections.abc import Sequence
+from io import StringIO
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.io import arff
 
-from aucmax._utils.typing import FloatArray
-from aucmax.io._reading import find_column, labels_of, read_or_diagnose, whole
-from aucmax.io.diagnosis import diagnose_arff
-from aucmax.io.source import from_path
+from aucmax._utils.typing import FloatArray, IntArray
+from aucmax.io._reading import (
+    Refused,
+    find_column,
+    labels_of,
+    numbers_of,
+    read_or_diagnose,
+    whole,
+)
+from aucmax.io.arff_format import (
+    Attribute,
+    diagnose_arff,
+    read_declarations,
+    split_rows,
+)
+from aucmax.io.header import check_names
+from aucmax.io.source import Source, from_path
 
 
 def read_arff(
@@ -21,6 +34,7 @@ def read_arff(
     """Read a table in Weka's ARFF format.
 
     A nominal attribute becomes one column of 0 and 1 for each of its declared values.
+    Text, dates and sparse rows are not supported.
 
     Parameters
     ----------
@@ -40,8 +54,8 @@ def read_arff(
     ------
     ValueError
         If a value is missing, not finite, or not as declared, if a row has too many or
-        too few, or the file is empty or cut off; the message has the number of the
-        line.
+        too few, if a label is a number of 2^53 or more, or the file is empty or cut
+        off; the message has the number of the line.
 
     Examples
     --------
@@ -69,32 +83,61 @@ def read_arff(
 
     def read() -> tuple[FloatArray, NDArray[Any]]:
         with source.open() as stream:
-            text = stream.read().decode("utf-8")
-        rows, meta = arff.loadarff(io.StringIO(text))
-        names = meta.names()
-        # scipy takes rows that are too long, and drops the rest without a word.
-        if text.lower().partition("@data")[2].count(",") > len(rows) * (len(names) - 1):
-            diagnose_arff(source)
-        label = names[find_column(names, -1 if target is None else target, source)]
-        columns: list[NDArray[Any]] = []
-        for name in names:
-            kind, values = meta[name][0], meta[name][1] or ()
-            if name == label:
-                y = rows[name]
-                if kind == "nominal":
-                    y = labels_of(np.char.decode(y, "utf-8").astype(object))
-            elif kind == "nominal":
-                given = np.char.decode(rows[name], "utf-8")
-                if not np.isin(given, values).all():
-                    raise ValueError("missing value")
-                columns += [given == value for value in values]
-            else:
-                columns.append(rows[name])
-        X = np.column_stack([column.astype(np.float64) for column in columns])
-        y = whole(y) if y.dtype.kind == "f" else y
-        is_missing = y == "?" if y.dtype.kind in "OU" else ~np.isfinite(y)
-        if not len(y) or not np.isfinite(X).all() or is_missing.any():
-            raise ValueError("no rows, or values that are missing or not finite")
+            text = stream.read().decode("utf-8-sig")
+        # None: whatever ends its lines.
+        lines = StringIO(text, newline=None)
+        attributes = read_declarations(source, enumerate(lines, start=1))
+        place = _find_target(source, attributes, target)
+        rows = split_rows(lines.read())
+        if set(map(len, rows)) != {len(attributes)}:
+            raise ValueError("no rows, or rows of different lengths")
+        columns = list(zip(*rows, strict=True))
+        y = _labels(attributes[place], columns.pop(place))
+        del attributes[place]
+        X = np.column_stack(list(map(_features, attributes, columns)))
+        if not np.isfinite(X).all():
+            raise ValueError("values that are not finite")
         return X, y
 
-    return read_or_diagnose(source, read, lambda: diagnose_arff(source))
+    return read_or_diagnose(source, read, lambda: diagnose_arff(source, target))
+
+
+def _find_target(
+    source: Source, attributes: Sequence[Attribute], target: str | None
+) -> int:
+    names = [attribute.name for attribute in attributes]
+    if not names:
+        raise ValueError("no attributes")
+    check_names(source, names)
+    if len(names) == 1:
+        raise Refused(f"{source.name} has no attribute besides the target.")
+    return find_column(names, -1 if target is None else target, source)
+
+
+def _features(attribute: Attribute, cells: Sequence[str]) -> FloatArray:
+    if attribute.values is None:
+        return numbers_of(np.array(cells, dtype=object))[:, np.newaxis]
+    # A row of the unit matrix for each value.
+    return np.eye(len(attribute.values))[_codes(attribute.values, cells)]
+
+
+def _labels(attribute: Attribute, cells: Sequence[str]) -> NDArray[Any]:
+    if attribute.values is None:
+        return whole(numbers_of(np.array(cells, dtype=object)))
+    values = np.array(attribute.values, dtype=object)
+    text: NDArray[Any] = values[_codes(attribute.values, cells)]
+    try:
+        return labels_of(text)
+    except ValueError:
+        # Declared, so nan is a name like any other.
+        return text
+
+
+def _codes(values: Sequence[str], cells: Sequence[str]) -> IntArray:
+    """Return which of the declared values each cell is; KeyError if it is none."""
+    codes = {value: k for k, value in enumerate(values)}
+    try:
+        return np.fromiter(map(codes.__getitem__, cells), np.int64, len(cells))
+    except KeyError:
+        stripped = map(str.strip, cells)
+        return np.fromiter(map(codes.__getitem__, stripped), np.int64, len(cells))

@@ -2,20 +2,13 @@
 """The first line of a text file, and the first line that does not fit to it."""
 
 import csv
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from io import TextIOWrapper
-from typing import IO
 
 from aucmax.io._reading import Refused
-from aucmax.io.source import UNPACKING_ERRORS, Source
+from aucmax.io.lines import text_lines
+from aucmax.io.source import Source
 
-# How UTF-16 begins, whichever end is first.
-UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-# What a byte that is not UTF-8 becomes.
-ESCAPED = re.compile("[\udc80-\udcff]")
 SHOWN = 60
 NO_ROWS = "{} has no rows below the names of its columns. Get it again."
 NAMED = {",": "a comma", "\t": "a tab"}
@@ -64,61 +57,46 @@ def diagnose_table(source: Source, separator: str) -> None:
 
 
 def records(
-    source: Source, separator: str, *, strict: bool
+    source: Source, separator: str, *, strict: bool, skip_spaces: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield rows of cells with the number of their last line, from 1; no empty ones."""
-    with _open_text(source) as text:
-        rows = csv.reader(_lines(source, text), delimiter=separator, strict=strict)
-        while True:
-            try:
-                cells = next(rows, None)
-            except csv.Error as error:
-                raise ValueError(
-                    f"{source.name}, line {rows.line_num}: {error}. Mend it; a quote "
-                    "that is opened must be closed, and one inside quotes is doubled."
-                ) from error
-            if cells is None:
-                return
-            if cells:
-                yield rows.line_num, cells
-
-
-def _open_text(source: Source) -> IO[str]:
-    with source.open() as stream, suppress(*UNPACKING_ERRORS):
-        if stream.read(2) in UTF_16:
-            raise ValueError(
-                f"{source.name} is in UTF-16. Save it in UTF-8, for example with "
-                "iconv -f UTF-16 -t UTF-8."
-            )
-    return TextIOWrapper(
-        source.open(), encoding="utf-8-sig", errors="surrogateescape", newline=""
+    rows = csv.reader(
+        text_lines(source),
+        delimiter=separator,
+        strict=strict,
+        skipinitialspace=skip_spaces,
     )
+    while True:
+        try:
+            cells = next(rows, None)
+        except csv.Error as error:
+            raise ValueError(
+                f"{source.name}, line {rows.line_num}: {error}. Mend it; a quote "
+                "that is opened must be closed, and one inside quotes is doubled."
+            ) from error
+        if cells is None:
+            return
+        if cells:
+            yield rows.line_num, cells
 
 
-def _lines(source: Source, text: IO[str]) -> Iterator[str]:
-    number = 0
-    try:
-        for number, line in enumerate(text, start=1):
-            bad = ESCAPED.search(line)
-            if bad is not None:
-                byte = ord(bad[0]) - 0xDC00
-                raise ValueError(
-                    f"{source.name}, line {number}: the byte {byte:#x} is "
-                    "not UTF-8. Save the file in UTF-8, for example with "
-                    "iconv -f LATIN1 -t UTF-8."
-                )
-            yield line
-    except UNPACKING_ERRORS as error:
-        raise ValueError(
-            f"{source.name} is cut off or damaged after line {number}: {error}. Get it "
-            "again."
-        ) from error
+def refuse_one_cell(source: Source, first: Sequence[str], separator: str) -> None:
+    """Raise if the first line is one cell, for the readers that take a separator."""
+    if len(first) > 1:
+        return
+    other = _other_separator(first[0], separator, ";\t,| ")
+    if other is None:
+        raise Refused(f"{source.name} has no column besides the target.")
+    raise Refused(
+        f"{_one_cell(source, first, other)} rather than by {separator!r}. Pass "
+        f"separator={other!r}."
+    )
 
 
 def _check_separator(source: Source, names: list[str], separator: str) -> None:
     """Raise if all cells were taken for one."""
-    other = next((mark for mark in ";\t,|" if mark in names[0]), None)
-    if len(names) > 1 or other is None or other == separator:
+    other = _other_separator(names[0], separator, ";\t,|")
+    if len(names) > 1 or other is None:
         return
     advice = {",": "Pass format='csv'.", "\t": "Pass format='tsv'."}.get(
         other,
@@ -126,17 +104,28 @@ def _check_separator(source: Source, names: list[str], separator: str) -> None:
         f"aucmax.io.read_csv(..., separator={other!r}).",
     )
     raise Refused(
-        f"The first line of {source.name} is one cell, {_short(names)}: it seems to be "
-        f"separated by {other!r} rather than by {NAMED[separator]}. {advice}"
+        f"{_one_cell(source, names, other)} rather than by {NAMED[separator]}. {advice}"
+    )
+
+
+def _other_separator(cell: str, separator: str, marks: str) -> str | None:
+    return next((mark for mark in marks if mark in cell and mark != separator), None)
+
+
+def _one_cell(source: Source, cells: Sequence[str], other: str) -> str:
+    return (
+        f"The first line of {source.name} is one cell, {_short(cells)}: it seems to be "
+        f"separated by {other!r}"
     )
 
 
 def _is_number(text: str) -> bool:
+    """Say whether it is a number or a word for none, such as nan; not 1_0."""
     try:
         float(text)
     except ValueError:
         return False
-    return True
+    return "_" not in text
 
 
 def _short(cells: Sequence[str]) -> str:

@@ -2,8 +2,11 @@
 """Rows in the format of LIBSVM and svmlight."""
 
 import os
+from codecs import BOM_UTF8
 from collections.abc import Sequence
-from typing import Any
+from io import BufferedReader, RawIOBase
+from itertools import chain
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +14,10 @@ from sklearn.datasets import load_svmlight_file
 
 from aucmax._utils.typing import Matrix
 from aucmax.io._reading import read_or_diagnose, whole
-from aucmax.io.diagnosis import diagnose_libsvm
+from aucmax.io.diagnosis import MOST_LABELS, diagnose_libsvm
 from aucmax.io.source import Source, from_path
+
+BLOCK_BYTES = 2**18
 
 
 def read_libsvm(
@@ -46,8 +51,8 @@ def read_libsvm(
     Raises
     ------
     ValueError
-        If a line is not as above, a value is not finite, or the file is empty or cut
-        off; the message has the number of the line.
+        If a line is not as above, a value is not finite, a label is 2^53 or more, or
+        the file is empty or cut off; the message has the number of the line.
 
     Examples
     --------
@@ -77,27 +82,60 @@ def read_rows(
 ) -> tuple[Matrix, NDArray[Any]]:
     """Read rows as `read_libsvm` does, from anywhere."""
 
+    def diagnose() -> None:
+        diagnose_libsvm(source, n_features, multilabel)
+
     def read() -> tuple[Matrix, Any]:
         with source.open() as stream:
+            clean = _Clean(stream)
             X, y = load_svmlight_file(
-                stream, n_features=n_features, zero_based=False, multilabel=multilabel
+                BufferedReader(clean, BLOCK_BYTES),
+                n_features=n_features,
+                zero_based=False,
+                multilabel=multilabel,
             )
+        if clean.has_underscore:
+            # scikit-learn takes 1_0 for 10; in a comment, it means nothing.
+            diagnose()
         y = _indicators(y) if multilabel else whole(y)
         # scikit-learn takes these without a word.
-        if not len(y) or not np.isfinite(X.data).all() or not np.isfinite(y).all():
+        if not len(y) or not np.isfinite(X.data).all():
             raise ValueError("no rows, or values that are not finite")
         return X, y
 
-    return read_or_diagnose(
-        source, read, lambda: diagnose_libsvm(source, n_features, multilabel)
-    )
+    return read_or_diagnose(source, read, diagnose)
+
+
+class _Clean(RawIOBase):
+    r"""Bytes without a byte order mark, and with ``\n`` at the end of each line."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._is_start = True
+        self.has_underscore = False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._stream.read(len(buffer))
+        if self._is_start and data.startswith(BOM_UTF8):
+            data = b" " * len(BOM_UTF8) + data[len(BOM_UTF8) :]
+        self._is_start = False
+        # Two line ends for one do no harm: empty lines mean nothing.
+        data = data.replace(b"\r", b"\n")
+        self.has_underscore = self.has_underscore or b"_" in data
+        buffer[: len(data)] = data
+        return len(data)
 
 
 def _indicators(labels: Sequence[Sequence[float]]) -> NDArray[np.bool_]:
     """Return a table with a row per sample and a column per label."""
-    rows = [np.asarray(row, dtype=np.int64) for row in labels]
-    n_labels = max((int(row.max()) + 1 for row in rows if len(row)), default=0)
-    table = np.zeros((len(rows), n_labels), dtype=bool)
-    for k, row in enumerate(rows):
-        table[k, row] = True
+    counts = np.fromiter(map(len, labels), np.int64, len(labels))
+    given = np.fromiter(chain.from_iterable(labels), np.float64, int(counts.sum()))
+    # Comparisons with NaN are false.
+    if not ((given >= 0) & (given < MOST_LABELS) & (given == np.rint(given))).all():
+        raise ValueError("labels that are not whole numbers from 0 on")
+    table = np.zeros((len(labels), int(given.max(initial=-1.0)) + 1), dtype=bool)
+    table[np.repeat(np.arange(len(labels)), counts), given.astype(np.int64)] = True
     return table

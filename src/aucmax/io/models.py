@@ -15,6 +15,7 @@ from aucmax._utils.optional import import_optional
 from aucmax.io._atomic import replacing
 from aucmax.io._describe import versions
 from aucmax.io._states import add_states
+from aucmax.io._trees import check_trees
 from aucmax.io._trusted import REASONS, TRUSTED
 from aucmax.io.metadata import describe, read_metadata, write_metadata
 
@@ -140,8 +141,9 @@ def load(path: str | os.PathLike[str], *, trusted: Trusted | None = None) -> Any
 
     Notes
     -----
-    Types are checked, values are not: a file made to harm can hold numbers that give
-    wrong scores, or make the process stop. Load files whose maker you know.
+    Types are checked, and where the branches of trees lead; other values are not: a
+    file made to harm can hold numbers that give wrong scores, or make the process stop.
+    Load files whose maker you know.
 
     Examples
     --------
@@ -166,7 +168,9 @@ def load(path: str | os.PathLike[str], *, trusted: Trusted | None = None) -> Any
         with warnings.catch_warnings():
             # Said already, once for the file and not once for each of its parts.
             warnings.simplefilter("ignore", InconsistentVersionWarning)
-            return skops.load(file, trusted=[*TRUSTED, *more])
+            model = skops.load(file, trusted=[*TRUSTED, *more])
+        check_trees(model)
+        return model
     except untrusted.UntrustedTypesFoundException:
         raise _refusal(file, _untrusted(skops, file, more), more) from None
     except ModuleNotFoundError as error:

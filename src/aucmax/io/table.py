@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import IO, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._utils.optional import import_optional
 from aucmax._utils.typing import Matrix
 from aucmax.io._arrow import read_ipc_columns, read_parquet_columns, read_text
-from aucmax.io._reading import Refused
+from aucmax.io._reading import TOO_LARGE, Refused
 from aucmax.io.header import NO_ROWS
 from aucmax.io.libsvm import read_rows
 from aucmax.io.source import STDIN, Source, from_anything
@@ -28,6 +29,7 @@ READERS: dict[str, Any] = {
     "feather": read_ipc_columns,
     "ipc": read_ipc_columns,
 }
+TEXT = {"csv", "tsv"}
 N_NEAREST = 5
 
 
@@ -90,7 +92,8 @@ def read_table(
         If the file is empty, damaged or not of this format, if its rows have different
         lengths or its text is not UTF-8 (the message has the number of the line), if
         columns have the same name or none, if there is no such column, or a label is
-        missing.
+        missing or not finite, or a number in text of 2^53 or more with a point or too
+        many digits.
 
     Notes
     -----
@@ -151,6 +154,7 @@ def _read(
     y: NDArray[Any] | None = None
     if target is not None:
         y = _labels(source, content.column(0), picked[0])
+        _check_labels(source, y, picked[0], is_text=kind in TEXT)
         content = content.select(picked[1:])
     if not content.num_columns:
         raise Refused(f"{source.name} has no column besides the target.")
@@ -269,6 +273,24 @@ def _labels(source: Source, column: Any, name: str) -> NDArray[Any]:
     codes = column.unify_dictionaries().combine_chunks()
     labels = codes.dictionary.to_numpy(zero_copy_only=False)[codes.indices.to_numpy()]
     return labels
+
+
+def _check_labels(source: Source, y: NDArray[Any], name: str, *, is_text: bool) -> None:
+    """Raise if a label is not finite, or a number that was rounded when it was read."""
+    if y.dtype.kind != "f":
+        return
+    bad = ~np.isfinite(y)
+    problem, advice = "is not a finite number", "Leave this row out"
+    if is_text and not bad.any():
+        bad = np.abs(y) >= TOO_LARGE
+        problem = "is too large to be told from the next number"
+        advice = "Number the classes from 0"
+    if bad.any():
+        row = int(bad.argmax())
+        raise ValueError(
+            f"The label {y[row]:g} in row {row} of {name!r} in {source.name}, counted "
+            f"from 0, {problem}. {advice}."
+        )
 
 
 def _plain(source: Source, content: Any) -> Any:

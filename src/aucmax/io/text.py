@@ -11,8 +11,15 @@ from numpy.typing import NDArray
 
 from aucmax._utils.optional import import_optional
 from aucmax._utils.typing import FloatArray
-from aucmax.io._reading import find_column, labels_of, read_or_diagnose
+from aucmax.io._reading import (
+    Refused,
+    find_column,
+    labels_of,
+    numbers_of,
+    read_or_diagnose,
+)
 from aucmax.io.diagnosis import diagnose_csv
+from aucmax.io.header import refuse_one_cell
 from aucmax.io.source import from_path
 
 
@@ -49,9 +56,9 @@ def read_csv(
     Raises
     ------
     ValueError
-        If a feature is missing, not finite or not a number, if lines have different
-        lengths, or the file is empty or cut off; the message has the number of the
-        line.
+        If a feature is missing, not finite or not a number, a label is missing, or not
+        finite where all are numbers, if lines have different lengths, or the file is
+        empty or cut off; the message has the number of the line.
 
     Examples
     --------
@@ -68,6 +75,8 @@ def read_csv(
     ['good', 'bad']
     >>> folder.cleanup()
     """
+    if len(separator) != 1:
+        raise ValueError(f"separator must be one character; got {separator!r}.")
     pandas = import_optional("pandas", "data")
     source = from_path(path)
 
@@ -88,15 +97,19 @@ def read_csv(
                 on_bad_lines="error",
             )
         names = list(frame.columns)
+        refuse_one_cell(source, names if header else list(frame.iloc[0]), separator)
         label = find_column(names, target, source)
         left_out = {label, *(find_column(names, column, source) for column in drop)}
         kept = [k for k in range(len(names)) if k not in left_out]
-        X = frame.iloc[:, kept].to_numpy(dtype=np.float64)
+        if not kept:
+            raise Refused(f"{source.name} has no column besides those left out.")
+        X = np.empty((len(frame), len(kept)))
+        for j, k in enumerate(kept):
+            X[:, j] = numbers_of(frame.iloc[:, k].to_numpy(dtype=object))
         text = frame.iloc[:, label].fillna("").str.strip().to_numpy(dtype=object)
         if not len(text) or not text.all() or not np.isfinite(X).all():
             raise ValueError("no rows, or values that are missing or not finite")
-        y = labels_of(text)
-        return X, y
+        return X, labels_of(text)
 
     return read_or_diagnose(
         source, read, lambda: diagnose_csv(source, target, separator, header, drop)

@@ -252,16 +252,14 @@ class ThresholdDisplay:
 
 
 def _open_pair(ax: Any, needs_two: bool) -> tuple[Any, Any]:
+    n_needed = 2 if needs_two else 1
     if ax is None:
         pyplot = import_optional("matplotlib.pyplot", "plot")
-        n_rows = 2 if needs_two else 1
-        _, axes = pyplot.subplots(
-            n_rows, sharex=True, squeeze=False, layout="constrained",
+        _, ax = pyplot.subplots(
+            n_needed, sharex=True, layout="constrained",
             figsize=(5.6, 5.4 if needs_two else 3.4),
         )  # fmt: skip
-        return axes[0, 0], axes[1, 0] if needs_two else None
     given = np.ravel(np.asarray(ax, dtype=object))
-    n_needed = 2 if needs_two else 1
     if len(given) != n_needed:
         raise ValueError(
             f"ax holds {len(given)} axes, but {n_needed} are needed. Pass two to draw "

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the pages share: templates, and files that are written whole or not at all."""
+
+import os
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from aucmax._utils.optional import import_optional
+
+FILES = resources.files("aucmax.bench")
+
+
+def read_part(name: str) -> str:
+    """Return a template, style sheet or script that ships with this package."""
+    return (FILES / name).read_text(encoding="utf-8")
+
+
+def open_template(name: str) -> Any:
+    """Return a template by its file name; ``render`` of it fills values in."""
+    jinja2 = import_optional("jinja2", "bench")
+    environment = jinja2.Environment(
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.from_string(read_part(name))
+
+
+def write_page(path: str | os.PathLike[str], text: str) -> Path:
+    """Write a file, and its folder if need be; return its path."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        draft.write_text(text, encoding="utf-8", newline="\n")
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+    return path

@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables for the commands: columns by name, kinds of values, and labels."""
+
+import difflib
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from aucmax._utils.optional import import_optional
+from aucmax._utils.typing import BoolArray
+from aucmax.cli._base import tell
+from aucmax.io import Table, read_table
+from aucmax.io.header import read_header
+from aucmax.io.source import OPENERS, STDIN, from_anything
+from aucmax.io.table import LIBSVM
+
+SEPARATORS = {"csv": ",", "tsv": "\t"}
+# Names and values shown in a message.
+SHOWN = 8
+
+Choose = Callable[[Sequence[str], str], list[str]]
+
+
+class _StandardInput(BytesIO):
+    """All that came in, to be read more than once."""
+
+    name = "the standard input"
+
+
+class Labels(NamedTuple):
+    """The two classes, as they are written in the file."""
+
+    negative: str
+    positive: str
+    # Whether every label but the positive one is negative.
+    is_rest: bool = False
+
+
+class Problem(NamedTuple):
+    """A table to learn from or to test with."""
+
+    X: Any
+    # To train with: labels of the file if the larger one is positive, else booleans.
+    y: NDArray[Any]
+    is_pos: BoolArray
+    labels: Labels
+    # What the columns hold, by name; empty for sparse rows, which have no names.
+    kinds: dict[str, str]
+    source: str
+    # What to call the labels.
+    what: str
+
+
+def is_libsvm(data: str, format: str | None) -> bool:
+    """Say whether a file has labels of its own."""
+    return _kind(data, format) in LIBSVM
+
+
+def _kind(data: str, format: str | None) -> str:
+    if format is not None:
+        return format
+    if data == STDIN:
+        return "csv"
+    path = Path(data)
+    path = path.with_suffix("") if path.suffix in OPENERS else path
+    return path.suffix.lstrip(".").lower()
+
+
+def read_rows(
+    data: str, *, format: str | None, target: str | None, choose: Choose
+) -> Table:
+    """Read the columns that are chosen, and the target if one is named.
+
+    Parameters
+    ----------
+    data : str
+        A file, or "-" for the standard input.
+    format : str or None
+        Of the file; None: what its name says.
+    target : str or None
+        The column with the labels.
+    choose : callable
+        Takes the names of all other columns and what to call the file; returns the
+        names of the columns to read, in order.
+
+    Returns
+    -------
+    table : Table
+        Columns and labels.
+    """
+    given: Any = data
+    if data == STDIN:
+        given = _StandardInput(sys.stdin.buffer.read())
+    separator = SEPARATORS.get(_kind(data, format))
+    columns = None
+    if separator is not None:
+        # Before all else, so that a column that nobody wants costs and breaks nothing.
+        source = from_anything(given)
+        names = _named(read_header(source, separator), source.name)
+        if target is None or target in names:
+            columns = choose([name for name in names if name != target], source.name)
+        if data == STDIN:
+            given.seek(0)
+    table = read_table(given, target=target, format=format, columns=columns)
+    if columns is None and table.names:
+        columns = choose(table.names, table.source)
+        table = replace(table, X=table.X[columns], names=tuple(columns))
+    return table
+
+
+def _named(names: Sequence[str], source: str) -> list[str]:
+    if "" in names:
+        tell(
+            f"Note: column {names.index('') + 1} of {source} has no name; it is left "
+            "out."
+        )
+    return [name for name in names if name]
+
+
+def all_but(drop: Sequence[str]) -> Choose:
+    """Return what chooses all columns but these."""
+
+    def choose(names: Sequence[str], source: str) -> list[str]:
+        for name in drop:
+            if name not in names:
+                raise ValueError(
+                    f"{source} has no column {name!r} to drop. {_nearest(name, names)}"
+                )
+        return [name for name in names if name not in drop]
+
+    return choose
+
+
+def exactly(features: Sequence[str], keep: Sequence[str] = ()) -> Choose:
+    """Return what chooses these columns, and says what else there is."""
+
+    def choose(names: Sequence[str], source: str) -> list[str]:
+        missing = [name for name in features if name not in names]
+        if missing:
+            raise ValueError(
+                f"{source} lacks {_columns(missing)} of the model: {_shown(missing)}. "
+                f"It has: {_shown(names)}."
+            )
+        for name in keep:
+            if name not in names:
+                raise ValueError(
+                    f"{source} has no column {name!r} to keep. {_nearest(name, names)}"
+                )
+        wanted = list(dict.fromkeys([*features, *keep]))
+        extra = [name for name in names if name not in wanted]
+        if extra:
+            tell(
+                f"Note: {_columns(extra)} of {source} unknown to the model: "
+                f"{_shown(extra)}."
+            )
+        return wanted
+
+    return choose
+
+
+def _nearest(name: str, names: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, names, SHOWN, 0.5)
+    return (
+        f"The nearest names: {_shown(near)}." if near else f"It has: {_shown(names)}."
+    )
+
+
+def _columns(names: Sequence[str]) -> str:
+    return f"{len(names)} column" + ("s" if len(names) != 1 else "")
+
+
+def _shown(names: Sequence[Any]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(str(name) for name in names[:SHOWN]) + more
+
+
+def kinds_of(X: Any) -> dict[str, str]:
+    """Return what the columns hold, by name: number, date or text; {} for an array."""
+    if not hasattr(X, "dtypes"):
+        return {}
+    return {name: _kind_of(X[name]) for name in X.columns}
+
+
+def _kind_of(column: Any) -> str:
+    if column.dtype.kind in "biuf":
+        return "number"
+    return "date" if column.dtype.kind in "mM" else "text"
+
+
+def as_kinds(X: Any, kinds: Mapping[str, str], source: str) -> Any:
+    """Return the columns with values of these kinds; raise if some cannot be."""
+    if not kinds:
+        return X
+    changed = {}
+    for name, kind in kinds.items():
+        column = X[name]
+        if kind == "text":
+            if not _is_text(column):
+                changed[name] = _to_text(column)
+        elif _kind_of(column) != kind:
+            changed[name] = _to_kind(column, kind, source)
+        elif column.dtype.kind == "f" and np.isinf(column.to_numpy()).any():
+            row = int(np.flatnonzero(np.isinf(column.to_numpy()))[0])
+            raise ValueError(
+                f"Column {name!r} of {source} holds infinity in row {row}, counted "
+                "from 0. Replace it, or leave the column out with --drop."
+            )
+    return X.assign(**changed) if changed else X
+
+
+def _is_text(column: Any) -> bool:
+    pandas = import_optional("pandas", "io")
+    if column.dtype.kind != "O" or isinstance(column.dtype, pandas.CategoricalDtype):
+        return False
+    # Missing values may be among them.
+    return pandas.api.types.infer_dtype(column, skipna=True) in ("string", "empty")
+
+
+def _to_text(column: Any) -> Any:
+    values = column.astype(object)
+    return values.where(values.isna(), values.map(label_text))
+
+
+def _to_kind(column: Any, kind: str, source: str) -> Any:
+    pandas = import_optional("pandas", "io")
+    if column.isna().all():
+        return column.astype("float64" if kind == "number" else "M8[s]")
+    convert = pandas.to_numeric if kind == "number" else pandas.to_datetime
+    found = "dates" if _kind_of(column) == "date" else "text"
+    try:
+        if kind == "number" and found == "dates":
+            raise ValueError("no numbers")
+        return convert(column)
+    except (ValueError, TypeError):
+        example = next(value for value in column if value == value and value)
+        raise ValueError(
+            f"Column {column.name!r} of {source} holds {found}, such as {example!s}, "
+            f"where the model learned from {kind}s. Mend or rename it."
+        ) from None
+
+
+def label_text(value: Any) -> str:
+    """Return a label as files have it.
+
+    Examples
+    --------
+    >>> from aucmax.cli._data import label_text
+    >>> label_text(1.0), label_text(True), label_text("yes"), label_text(0.5)
+    ('1', 'true', 'yes', '0.5')
+    """
+    if isinstance(value, bool | np.bool_):
+        return str(value).lower()
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def read_problem(
+    data: str,
+    *,
+    format: str | None,
+    target: str | None,
+    drop: Sequence[str],
+    positive: str | None,
+) -> Problem:
+    """Read a table to learn from."""
+    table = read_rows(data, format=format, target=target, choose=all_but(drop))
+    what = what_labels(target, table.source)
+    labels, is_pos, y = find_labels(np.asarray(table.y), positive, what)
+    kinds = kinds_of(table.X)
+    X = as_kinds(table.X, kinds, table.source)
+    return Problem(X, y, is_pos, labels, kinds, table.source, what)
+
+
+def what_labels(target: str | None, source: str) -> str:
+    """Return what to call the labels of a file."""
+    return f"The label of {source}" if target is None else f"{target!r} of {source}"
+
+
+def find_labels(
+    y: NDArray[Any], positive: str | None, what: str
+) -> tuple[Labels, BoolArray, NDArray[Any]]:
+    """Return the classes, which rows are positive, and labels to train with."""
+    values = np.unique(y)
+    texts = [label_text(value) for value in values]
+    if len(values) == 1:
+        raise ValueError(
+            f"{what} is {texts[0]} in all rows. Rows of two classes are needed."
+        )
+    if positive is None and len(values) > 2:
+        raise ValueError(
+            f"{what} has {len(values)} values, {_shown(texts)}, where two are needed. "
+            "Name the positive one with --positive; all others are negative then."
+        )
+    if positive is None:
+        positive = texts[-1]
+    if positive not in texts:
+        raise ValueError(
+            f"{what} has no value {positive!r} to be positive. It has {_shown(texts)}."
+        )
+    is_pos = np.asarray(y == values[texts.index(positive)])
+    is_rest = len(values) > 2
+    others = [text for text in texts if text != positive]
+    labels = Labels(f"not {positive}" if is_rest else others[0], positive, is_rest)
+    is_larger = not is_rest and texts[-1] == positive
+    return labels, is_pos, y if is_larger else is_pos
+
+
+def which_positive(y: NDArray[Any], labels: Labels, what: str) -> BoolArray:
+    """Return which rows are positive, of labels that a model has learned."""
+    values = np.unique(y)
+    texts = [label_text(value) for value in values]
+    known = {labels.negative, labels.positive}
+    unknown = [] if labels.is_rest else [text for text in texts if text not in known]
+    if unknown:
+        raise ValueError(
+            f"{what} holds {_shown(unknown)}, but the model knows "
+            f"{labels.negative} and {labels.positive} only. Leave these rows out, or "
+            "name another column."
+        )
+    is_pos = np.zeros(len(y), dtype=bool)
+    if labels.positive in texts:
+        is_pos = np.asarray(y == values[texts.index(labels.positive)])
+    if is_pos.all() or not is_pos.any():
+        raise ValueError(
+            f"{what} is {_shown(texts)} in all rows. For an AUC, rows of both "
+            f"{labels.negative} and {labels.positive} are needed."
+        )
+    return is_pos
+
+
+def need_target(data: str, format: str | None, target: str | None) -> None:
+    """End the command if a file needs a target and none is named, or the reverse."""
+    if is_libsvm(data, format):
+        if target is not None:
+            raise click.UsageError(
+                f"{data} is in LIBSVM's format, which has the labels first. Leave out "
+                "--target."
+            )
+    elif target is None:
+        raise click.UsageError("Name the column with the labels: --target NAME.")

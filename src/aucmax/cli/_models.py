@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Models by name, each with the preparation of columns that it needs."""
+
+import ast
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import click
+
+
+class Recipe(NamedTuple):
+    """Where a model is, how columns are prepared for it, and what is set."""
+
+    module: str
+    name: str
+    # "scaled": filled and scaled numbers; "raw": for trees, which split at any value
+    # and take missing ones; "none": the model takes the table as it is.
+    prepare: str = "scaled"
+    settings: Mapping[str, Any] = {}
+    # Whether partial_fit of all rows, in any order, learns the same as fit.
+    streams: bool = False
+
+
+MODELS = {
+    "auto": Recipe("aucmax", "AUCClassifier", "none"),
+    "adaoam": Recipe("aucmax", "AdaOAM", streams=True),
+    "kernelranksvm": Recipe("aucmax", "KernelRankSVM"),
+    "knnoam": Recipe("aucmax", "KNNOAM", streams=True),
+    "leastsquaresauc": Recipe("aucmax", "LeastSquaresAUC"),
+    "nbauc": Recipe("aucmax", "NBAUC"),
+    "nsauc": Recipe("aucmax", "NSAUC"),
+    "oam": Recipe("aucmax", "OAM", streams=True),
+    "oilk": Recipe("aucmax", "OILK", streams=True),
+    "onlineunivariate": Recipe("aucmax", "OnlineUnivariate", streams=True),
+    "opauc": Recipe("aucmax", "OPAUC", streams=True),
+    "ranksvm": Recipe("aucmax", "RankSVM"),
+    "ranksvmcv": Recipe("aucmax", "RankSVMCV"),
+    "rfauc": Recipe("aucmax", "RFAUC"),
+    "solam": Recipe("aucmax", "SOLAM", streams=True),
+    "sparsekernelauc": Recipe("aucmax", "SparseKernelAUC"),
+    "spdam": Recipe("aucmax", "SPDAM"),
+    "univariateauc": Recipe("aucmax", "UnivariateAUC"),
+    "logistic": Recipe(
+        "sklearn.linear_model", "LogisticRegression", settings={"max_iter": 1000}
+    ),
+    "svc": Recipe("sklearn.svm", "SVC"),
+    "knn": Recipe("sklearn.neighbors", "KNeighborsClassifier"),
+    "forest": Recipe("sklearn.ensemble", "RandomForestClassifier", "raw"),
+    "hgb": Recipe("sklearn.ensemble", "HistGradientBoostingClassifier", "raw"),
+    "lightgbm": Recipe("lightgbm", "LGBMClassifier", "raw", {"verbose": -1}),
+}
+
+
+def check_model(name: str) -> str:
+    """Return the name in small letters; end the command if there is no such model."""
+    small = name.strip().lower()
+    if small not in MODELS:
+        raise click.UsageError(
+            f"There is no model {name!r}. There are: {', '.join(MODELS)}."
+        )
+    return small
+
+
+def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
+    """Return the parameters in texts such as "alpha=0.1".
+
+    Examples
+    --------
+    >>> from aucmax.cli._models import parse_settings
+    >>> parse_settings(["alpha=0.1", "loss=hinge", "rank=None"])
+    {'alpha': 0.1, 'loss': 'hinge', 'rank': None}
+    """
+    settings = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip().isidentifier():
+            raise click.UsageError(
+                f"--set takes a parameter and its value, such as alpha=0.1; got "
+                f"{text!r}."
+            )
+        try:
+            settings[name.strip()] = ast.literal_eval(value.strip())
+        except (ValueError, SyntaxError):
+            settings[name.strip()] = value.strip()
+    return settings
+
+
+def make_estimator(
+    name: str, settings: Mapping[str, Any], *, seed: int = 0, **more: Any
+) -> Any:
+    """Return the model alone, without preparation; ``more`` is set where it exists."""
+    recipe = MODELS[name]
+    try:
+        kind = getattr(import_module(recipe.module), recipe.name)
+    except ModuleNotFoundError as error:
+        raise click.UsageError(
+            f"The model {name} needs {recipe.module}, which is not installed. Install "
+            f"it with: pip install {recipe.module}"
+        ) from error
+    estimator = kind(**recipe.settings)
+    known = estimator.get_params(deep=False)
+    if unknown := [each for each in settings if each not in known]:
+        raise click.UsageError(
+            f"{name} has no parameter {unknown[0]!r}. It has: {', '.join(known)}."
+        )
+    own = {"random_state": seed, **more, **recipe.settings}
+    return estimator.set_params(
+        **{key: value for key, value in own.items() if key in known}, **settings
+    )
+
+
+def make_model(name: str, estimator: Any, kinds: Mapping[str, str]) -> Any:
+    """Return the estimator behind the preparation that columns of these kinds need.
+
+    Without kinds, rows are sparse.
+    """
+    recipe = MODELS[name]
+    if recipe.prepare == "none":
+        return estimator
+    if name == "hgb" and not kinds:
+        raise ValueError("hgb takes no sparse rows. Use lightgbm, or another model.")
+    from sklearn.pipeline import Pipeline
+
+    from aucmax.cli._columns import make_preparation
+
+    step = make_preparation(kinds, scale=recipe.prepare == "scaled")
+    return Pipeline([("prepare", step), ("model", estimator)])

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Model files: what a model expects of a table, and what its labels are."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from aucmax.cli._base import tell
+from aucmax.cli._data import (
+    Choose,
+    Labels,
+    Problem,
+    all_but,
+    as_kinds,
+    exactly,
+    label_text,
+    read_rows,
+    what_labels,
+    which_positive,
+)
+from aucmax.io import Table, UntrustedModel, load, read_metadata
+
+
+class Expected(NamedTuple):
+    """What a model expects of a table.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Its columns; empty if it knows them by their place only.
+    n_features : int or None
+        How many there are, if that is known.
+    kinds : dict of str to str
+        What they hold, if that is known.
+    labels : Labels
+        The two classes.
+    """
+
+    names: tuple[str, ...]
+    n_features: int | None
+    kinds: dict[str, str]
+    labels: Labels
+
+
+def expects(problem: Problem) -> Expected:
+    """Return what a model that learned from these rows expects."""
+    names, n_features = tuple(problem.kinds), problem.X.shape[1]
+    return Expected(names, n_features, problem.kinds, problem.labels)
+
+
+def open_model(path: str, trust: Sequence[str]) -> tuple[Any, Expected]:
+    """Load a model, and what it expects, whether the command or Python saved it."""
+    told = read_metadata(path).get("metadata")
+    try:
+        model = load(path, trusted=list(trust))
+    except UntrustedModel as error:
+        options = " ".join(f"--trust {name}" for name in error.types)
+        raise ValueError(
+            f"{path} was not loaded, because it names {', '.join(error.types)}, whose "
+            f"code might do harm. If you trust whoever made it, add {options}."
+        ) from error
+    classes = getattr(model, "classes_", None)
+    if classes is None or len(classes) != 2:
+        raise ValueError(
+            f"{path} holds a {type(model).__name__} that is no fitted classifier of "
+            "two classes."
+        )
+    names = tuple(str(name) for name in getattr(model, "feature_names_in_", ()))
+    told = told if isinstance(told, dict) else {}
+    expected = Expected(
+        names,
+        getattr(model, "n_features_in_", None),
+        _checked_kinds(told.get("columns"), names),
+        _labels(told.get("labels"), classes),
+    )
+    return model, expected
+
+
+def _checked_kinds(kinds: Any, names: Sequence[str]) -> dict[str, str]:
+    """Return the kinds if they are of these columns; they come from a file."""
+    if not isinstance(kinds, dict) or set(kinds) != set(names):
+        return {}
+    return {name: str(kinds[name]) for name in names}
+
+
+def _labels(told: Any, classes: Any) -> Labels:
+    if isinstance(told, dict) and set(told) == set(Labels._fields):
+        return Labels(
+            str(told["negative"]), str(told["positive"]), bool(told["is_rest"])
+        )
+    return Labels(label_text(classes[0]), label_text(classes[1]))
+
+
+def read_for(
+    expected: Expected,
+    data: str,
+    *,
+    format: str | None,
+    target: str | None = None,
+    keep: Sequence[str] = (),
+) -> tuple[Table, Any]:
+    """Read the columns of a model, and others to keep.
+
+    Returns
+    -------
+    table : Table
+        With the features of the model in its order, and labels if there is a target.
+    kept : DataFrame or None
+        The columns to keep.
+    """
+    choose: Choose = exactly(expected.names, keep) if expected.names else all_but(())
+    table = read_rows(data, format=format, target=target, choose=choose)
+    if not table.names and (expected.names or keep):
+        raise ValueError(
+            f"{table.source} is in LIBSVM's format, whose columns have no names, but "
+            "names are needed here. Give a table with names."
+        )
+    kept = table.X[list(keep)] if keep else None
+    if expected.names:
+        X = table.X[list(expected.names)]
+        X = as_kinds(X, expected.kinds, table.source)
+    else:
+        X = _fit_width(table, keep, expected.n_features)
+    return replace(table, X=X, names=expected.names), kept
+
+
+def read_test(
+    expected: Expected, data: str, *, format: str | None, target: str | None
+) -> Problem:
+    """Read rows with labels to test a model with."""
+    table, _ = read_for(expected, data, format=format, target=target)
+    what = what_labels(target, table.source)
+    is_pos = which_positive(np.asarray(table.y), expected.labels, what)
+    return Problem(
+        table.X, is_pos, is_pos, expected.labels, expected.kinds, table.source, what
+    )
+
+
+def _fit_width(table: Table, keep: Sequence[str], wanted: int | None) -> Any:
+    """Return rows with as many columns as the model has, which has no names."""
+    if not table.names:
+        X: Any = table.X
+        if wanted is not None and X.shape[1] > wanted:
+            tell(
+                f"Note: {table.source} has features up to {X.shape[1]}; those above "
+                f"{wanted} are unknown to the model."
+            )
+        if wanted is not None and X.shape[1] != wanted:
+            X = X.copy()
+            X.resize((X.shape[0], wanted))
+        return X
+    X = table.X[[name for name in table.names if name not in keep]]
+    if wanted is not None and X.shape[1] != wanted:
+        raise ValueError(
+            f"The model has {wanted} columns, which have no names, and {table.source} "
+            f"has {X.shape[1]}. Give the same columns in the same order."
+        )
+    try:
+        return X.to_numpy(dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"The model learned from numbers only, but {table.source} holds text: "
+            f"{error}."
+        ) from error

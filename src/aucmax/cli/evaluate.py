@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``aucmax evaluate``: how well a model ranks rows with labels."""
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from aucmax.cli._base import (
+    Verb,
+    examples,
+    finite_or_none,
+    format_option,
+    interval_text,
+    is_page,
+    json_option,
+    plot_option,
+    show_columns,
+    show_json,
+    tell,
+    trust_option,
+)
+
+if TYPE_CHECKING:
+    from aucmax.cli._data import Problem
+    from aucmax.metrics import CostCurve, OperatingPoint
+
+
+def _parse_costs(
+    ctx: click.Context, param: click.Parameter, value: str | None
+) -> tuple[float, float] | None:
+    if value is None:
+        return None
+    try:
+        cost_fp, cost_fn = (float(part) for part in value.split(","))
+        if min(cost_fp, cost_fn) >= 0 < max(cost_fp, cost_fn) < math.inf:
+            return cost_fp, cost_fn
+    except ValueError:
+        pass
+    raise click.BadParameter(
+        "give two numbers, such as 1,20: the cost of a negative called positive, and "
+        f"of a positive called negative; got {value!r}."
+    )
+
+
+@click.command(
+    cls=Verb,
+    short_help="Measure how well a model ranks.",
+    epilog=examples(
+        "aucmax evaluate loans.skops new.csv --target default",
+        "aucmax evaluate loans.skops new.csv --target default --plot report.html",
+        "aucmax evaluate loans.skops new.csv --target default --costs 1,20 --json",
+    ),
+)
+@click.argument("model")
+@click.argument("data")
+@click.option("--target", metavar="NAME", help="The column with the labels.")
+@click.option(
+    "--max-fpr",
+    metavar="F",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.1,
+    show_default=True,
+    help="Largest false positive rate of the partial AUC.",
+)
+@click.option(
+    "--costs",
+    metavar="FP,FN",
+    callback=_parse_costs,
+    help="Cost of a negative called positive, and of a positive called negative, for "
+    "the best threshold; if not given, both classes weigh the same.",
+)
+@plot_option
+@trust_option
+@format_option
+@json_option
+def evaluate(
+    model: str,
+    data: str,
+    target: str | None,
+    max_fpr: float,
+    costs: tuple[float, float] | None,
+    plot: Path | None,
+    trust: tuple[str, ...],
+    format: str | None,
+    as_json: bool,
+) -> None:
+    """Measure how well the model in the file MODEL ranks the rows of the table DATA.
+
+    Use rows that the model was not trained on. Prints the AUC with its 95% interval
+    (DeLong), the partial AUC, and the threshold of the least cost.
+    """
+    from aucmax.cli._data import need_target
+    from aucmax.cli._fitting import score_rows
+    from aucmax.cli._trained import open_model, read_test
+    from aucmax.metrics import cost_curve, partial_auc, roc_auc_interval
+
+    need_target(data, format, target)
+    estimator, expected = open_model(model, trust)
+    tested = read_test(expected, data, format=format, target=target)
+    is_pos, scores = tested.is_pos, score_rows(estimator, tested.X)
+    n_pos = int(is_pos.sum())
+    cost_fp, cost_fn = costs or (1.0, (len(is_pos) - n_pos) / n_pos)
+    curve = cost_curve(is_pos, scores, cost_fp=cost_fp, cost_fn=cost_fn)
+    best = curve.best()
+    interval = roc_auc_interval(is_pos, scores)
+    facts: dict[str, Any] = {
+        "model": model,
+        "data": tested.source,
+        "rows": len(is_pos),
+        "positives": n_pos,
+        "labels": expected.labels._asdict(),
+        "auc": interval._asdict(),
+        "partial_auc": {
+            "max_fpr": max_fpr,
+            "area": partial_auc(is_pos, scores, max_fpr=max_fpr),
+            "standardized": partial_auc(
+                is_pos, scores, max_fpr=max_fpr, standardize=True
+            ),
+        },
+        "best": {
+            "cost_fp": cost_fp,
+            "cost_fn": cost_fn,
+            **{key: finite_or_none(value) for key, value in best._asdict().items()},
+        },
+    }
+    rows = _rows(facts, best)
+    if plot is not None:
+        _plot(plot, Path(model).stem, tested, scores, rows, curve)
+        facts["plot"] = str(plot)
+    if as_json:
+        show_json(facts)
+        return
+    show_columns(rows)
+    if plot is not None:
+        tell(f"Wrote {plot}.")
+
+
+def _rows(facts: dict[str, Any], best: "OperatingPoint") -> list[tuple[str, str]]:
+    auc, part = facts["auc"], facts["partial_auc"]
+    if math.isinf(best.threshold):
+        where = f"call {'no row' if best.threshold > 0 else 'all rows'} positive"
+    else:
+        where = f"{best.threshold:.6g}"
+    costs = f"costs {facts['best']['cost_fp']:.4g} and {facts['best']['cost_fn']:.4g}"
+    return [
+        ("rows", f"{facts['rows']:,}"),
+        ("positives", f"{facts['positives']:,} ({facts['labels']['positive']})"),
+        ("AUC", f"{interval_text(auc['auc'], auc['low'], auc['high'])}, 95% interval"),
+        (
+            "partial AUC",
+            f"{part['area']:.4f} of {part['max_fpr']:g}, false positive rate up to "
+            f"{part['max_fpr']:g}; standardized {part['standardized']:.4f}",
+        ),
+        ("best threshold", f"{where}, with {costs}"),
+        ("sensitivity", f"{best.sensitivity:.4f}"),
+        ("specificity", f"{best.specificity:.4f}"),
+        ("precision", _number(best.precision)),
+    ]
+
+
+def _number(value: float) -> str:
+    return "undefined" if math.isnan(value) else f"{value:.4f}"
+
+
+def _plot(
+    path: Path,
+    title: str,
+    tested: "Problem",
+    scores: Any,
+    rows: list[tuple[str, str]],
+    curve: "CostCurve",
+) -> None:
+    from aucmax.cli._page import Panel, write_figure, write_page
+    from aucmax.plots import RocDisplay, ThresholdDisplay
+
+    is_pos = tested.is_pos
+    roc = RocDisplay.from_predictions(is_pos, scores)
+    if not is_page(path):
+        write_figure(path, roc.figure_)
+        return
+    panels = [
+        Panel("ROC curve", roc.plot, (4.6, 4.6)),
+        Panel("Scores of the classes", _histograms(tested, scores, curve), (5.6, 4.0)),
+        Panel("Cost of each threshold", ThresholdDisplay(curve).plot, (5.6, 4.0)),
+    ]
+    write_page(path, f"{title} on {Path(tested.source).name}", [rows], panels)
+
+
+def _histograms(tested: "Problem", scores: Any, curve: "CostCurve") -> Any:
+    """Return what draws the scores, with the labels of the file."""
+    from aucmax.plots import ScoreDisplay
+
+    best = finite_or_none(curve.best().threshold)
+    shown = ScoreDisplay.from_predictions(tested.is_pos, scores, threshold=best)
+    for name in ("label_neg", "label_pos", "label_threshold"):
+        text = getattr(shown, name) or ""
+        text = text.replace("y = False", tested.labels.negative)
+        setattr(shown, name, text.replace("y = True", tested.labels.positive))
+    return shown.plot

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``aucmax fit``: from a table to a model file."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from aucmax.cli._base import (
+    Verb,
+    check_new,
+    examples,
+    format_option,
+    interval_text,
+    is_watched,
+    json_option,
+    positive_option,
+    seed_option,
+    show_columns,
+    show_json,
+    tell,
+    tell_progress,
+    write_bytes,
+)
+from aucmax.cli._models import (
+    MODELS,
+    check_model,
+    make_estimator,
+    make_model,
+    parse_settings,
+)
+
+if TYPE_CHECKING:
+    from aucmax.cli._data import Problem
+    from aucmax.metrics import AUCInterval
+
+FOLDS = 5
+# On which rows an AUC was measured.
+OUT_OF_FOLD, HELD_OUT = "out of fold", "on rows before they were learned"
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+class _Result(NamedTuple):
+    """A fitted model with what is known of it."""
+
+    model: Any
+    seconds: float
+    interval: "AUCInterval | None"
+    how: str
+
+
+@click.command(
+    cls=Verb,
+    short_help="Train a model from a table, and save it.",
+    epilog=examples(
+        "aucmax fit loans.csv --target default",
+        "aucmax fit loans.csv --target default --test new.csv --card loans.md",
+        "aucmax fit loans.csv --target grade --positive D --drop id --time-budget 60",
+        "aucmax fit rows.parquet --target y --model nbauc --set n_landmarks=400",
+        "aucmax fit big.csv --target y --model opauc --out big.skops --force --json",
+    ),
+)
+@click.argument("data")
+@click.option("--target", metavar="NAME", help="The column with the labels.")
+@click.option(
+    "--model",
+    "name",
+    metavar="NAME",
+    default="auto",
+    show_default=True,
+    help=f"One of: {', '.join(MODELS)}.",
+)
+@click.option(
+    "--set",
+    "settings",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="A parameter of the model; may be given several times.",
+)
+@click.option(
+    "--drop",
+    metavar="COL",
+    multiple=True,
+    help="Leave out this column; may be given several times.",
+)
+@positive_option
+@click.option("--test", metavar="FILE", help="Rows to measure the AUC with.")
+@click.option(
+    "--out",
+    metavar="FILE",
+    type=FILE,
+    help="File of the model; DATA's name with .skops, in this folder, if not given.",
+)
+@click.option("--card", metavar="FILE", type=FILE, help="Also describe it, here.")
+@click.option("--force", is_flag=True, help="Replace files that are there.")
+@click.option(
+    "--time-budget",
+    metavar="S",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Seconds that the model auto may take.",
+)
+@click.option(
+    "--cv",
+    metavar="K",
+    type=click.IntRange(min=0),
+    help=f"Folds to measure the AUC with, 0 for none; {FOLDS} if not given, none with "
+    "--test. The model auto has its own; online learners of very many rows are "
+    "measured on a part of them before they learn it.",
+)
+@seed_option
+@format_option
+@json_option
+def fit(
+    data: str,
+    target: str | None,
+    name: str,
+    settings: tuple[str, ...],
+    drop: tuple[str, ...],
+    positive: str | None,
+    test: str | None,
+    out: Path | None,
+    card: Path | None,
+    force: bool,
+    time_budget: float | None,
+    cv: int | None,
+    seed: int,
+    format: str | None,
+    as_json: bool,
+) -> None:
+    """Train a model from the table DATA, say how well it ranks, and save it.
+
+    DATA is a file: CSV with names in its first line, TSV, Parquet, Arrow, Feather or
+    LIBSVM; - is a CSV on the standard input. Columns may hold numbers, text and dates,
+    and values may be missing. The AUC is that of rows which the model did not learn.
+    """
+    name = check_model(name)
+    if time_budget is not None and name != "auto":
+        raise click.UsageError("--time-budget is for --model auto only.")
+    if cv == 1:
+        raise click.UsageError("One fold leaves no rows to learn from. Give --cv 2.")
+    chosen = parse_settings(settings)
+
+    from aucmax.cli._data import need_target, read_problem
+    from aucmax.cli._trained import expects, read_test
+    from aucmax.io import read_metadata, save
+
+    need_target(data, format, target)
+    out = out or Path(f"{_stem(data)}.skops")
+    for path in (out, card):
+        if path is not None:
+            check_new(path, force=force)
+    more = {} if time_budget is None else {"time_budget": time_budget}
+    estimator = make_estimator(
+        name, chosen, seed=seed, verbose=int(is_watched()), **more
+    )
+    problem = read_problem(
+        data, format=format, target=target, drop=drop, positive=positive
+    )
+    tested = None
+    if test is not None:
+        # Before the fit, which may take long.
+        tested = read_test(expects(problem), test, format=None, target=target)
+    n_folds = (0 if test else FOLDS) if cv is None else cv
+    result = _train(name, estimator, problem, n_folds, seed)
+    facts = _facts(name, chosen, target, problem, result)
+    if tested is not None:
+        facts["test"] = _test(result.model, tested)
+    save(result.model, out, metadata=facts | {"columns": problem.kinds})
+    facts["out"] = str(out)
+    if asked := read_metadata(out)["needs_trust"]:
+        options = " ".join(f"--trust {each}" for each in asked)
+        tell(f"Note: to use {out}, it has to be trusted: {options}.")
+    if card is not None:
+        write_bytes(card, _card(result.model, problem, tested, facts).encode())
+        facts["card"] = str(card)
+    if as_json:
+        show_json(facts)
+    else:
+        _show(facts, result.model)
+
+
+def _stem(data: str) -> str:
+    """Return the name of a file up to its first dot; "model" for a stream."""
+    return "model" if data == "-" else Path(data).name.partition(".")[0] or "model"
+
+
+def _train(
+    name: str, estimator: Any, problem: "Problem", n_folds: int, seed: int
+) -> _Result:
+    from sklearn.base import clone
+
+    from aucmax.cli._fitting import (
+        check_folds,
+        is_streamed,
+        learn_in_batches,
+        out_of_fold,
+    )
+    from aucmax.metrics import roc_auc_interval
+
+    X, y, is_pos, *_ = problem
+    model = make_model(name, estimator, problem.kinds)
+    start = time.perf_counter()
+    if is_streamed(estimator, len(y), MODELS[name].streams):
+        interval = learn_in_batches(model, X, y, is_pos, seed)
+        return _Result(_quiet(model), time.perf_counter() - start, interval, HELD_OUT)
+    if name != "auto" and n_folds:
+        n_folds = check_folds(n_folds, is_pos, problem.what)
+    model.fit(X, y)
+    seconds = time.perf_counter() - start
+    if name == "auto":
+        return _Result(_quiet(model), seconds, model.auc_interval_, OUT_OF_FOLD)
+    if not n_folds:
+        return _Result(_quiet(model), seconds, None, "")
+    found = out_of_fold(
+        lambda: clone(model),
+        X,
+        y,
+        is_pos,
+        n_folds=n_folds,
+        seed=seed,
+        progress=tell_progress,
+    )
+    interval = roc_auc_interval(is_pos, found.scores)
+    return _Result(_quiet(model), seconds, interval, OUT_OF_FOLD)
+
+
+def _quiet(model: Any) -> Any:
+    """Return the model, which shall not talk when somebody else fits it again."""
+    estimator = model.steps[-1][1] if hasattr(model, "steps") else model
+    if estimator.get_params(deep=False).get("verbose") == 1:
+        estimator.set_params(verbose=0)
+    return model
+
+
+def _facts(
+    name: str,
+    chosen: dict[str, Any],
+    target: str | None,
+    problem: "Problem",
+    result: _Result,
+) -> dict[str, Any]:
+    return {
+        "model": name,
+        "parameters": chosen,
+        "data": problem.source,
+        "target": target,
+        "rows": len(problem.y),
+        "features": problem.X.shape[1],
+        "positives": int(problem.is_pos.sum()),
+        "labels": problem.labels._asdict(),
+        "auc": None if result.interval is None else result.interval._asdict(),
+        "measured": result.how,
+        "seconds": round(result.seconds, 3),
+    }
+
+
+def _test(model: Any, tested: "Problem") -> dict[str, Any]:
+    from aucmax.cli._fitting import score_rows
+    from aucmax.metrics import roc_auc_interval
+
+    interval = roc_auc_interval(tested.is_pos, score_rows(model, tested.X))
+    return {
+        "data": tested.source,
+        "rows": len(tested.is_pos),
+        "positives": int(tested.is_pos.sum()),
+        **interval._asdict(),
+    }
+
+
+def _card(
+    model: Any, problem: "Problem", tested: "Problem | None", facts: dict[str, Any]
+) -> str:
+    from aucmax.io import model_card
+
+    rows: dict[str, Any] = {"X": problem.X, "y": problem.y}
+    if tested is not None:
+        y_test = model.classes_[tested.is_pos.astype(int)]
+        rows |= {"X_test": tested.X, "y_test": y_test}
+    notes = [f"Trained by aucmax fit from {facts['data']}."]
+    if facts["auc"] is not None:
+        notes.append(f"AUC {_auc_text(facts['auc'])}, {facts['measured']}.")
+    if hasattr(model, "explain"):
+        notes.append("\n\n" + model.explain())
+    return model_card(
+        model, title=Path(facts["out"]).stem, notes=" ".join(notes), **rows
+    )
+
+
+def _auc_text(found: dict[str, Any]) -> str:
+    return interval_text(found["auc"], found["low"], found["high"])
+
+
+def _show(facts: dict[str, Any], model: Any) -> None:
+    labels = facts["labels"]
+    rows = [
+        ("model", facts["model"]),
+        ("rows", f"{facts['rows']:,}, with {facts['features']:,} features"),
+        ("positives", f"{facts['positives']:,} ({labels['positive']})"),
+    ]
+    if facts["auc"] is not None:
+        rows.append(("AUC", f"{_auc_text(facts['auc'])}, {facts['measured']}"))
+    if "test" in facts:
+        tested = facts["test"]
+        rows.append(("AUC", f"{_auc_text(tested)}, {tested['rows']:,} test rows"))
+    rows.append(("time", f"{facts['seconds']:.1f} s"))
+    rows += [(key, facts[key]) for key in ("out", "card") if key in facts]
+    show_columns(rows)
+    if hasattr(model, "explain"):
+        click.echo(f"\n{model.explain()}")

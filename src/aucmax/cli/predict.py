@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``aucmax predict``: scores of new rows."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from aucmax.cli._base import Verb, examples, format_option, tell, trust_option
+
+if TYPE_CHECKING:
+    from aucmax.cli._data import Labels
+
+
+@click.command(
+    cls=Verb,
+    short_help="Score the rows of a table by a model.",
+    epilog=examples(
+        "aucmax predict loans.skops new.csv > scores.csv",
+        "aucmax predict loans.skops new.csv --proba --label --keep id --out scores.csv",
+        "aucmax predict loans.skops - < new.csv | head",
+    ),
+)
+@click.argument("model")
+@click.argument("data")
+@click.option(
+    "--out",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write to this CSV file instead.",
+)
+@click.option("--proba", is_flag=True, help="Add the probability to be positive.")
+@click.option("--label", is_flag=True, help="Add the label that the model decides for.")
+@click.option(
+    "--keep",
+    metavar="COL",
+    multiple=True,
+    help="Copy this column of DATA; may be given several times.",
+)
+@trust_option
+@format_option
+def predict(
+    model: str,
+    data: str,
+    out: Path | None,
+    proba: bool,
+    label: bool,
+    keep: tuple[str, ...],
+    trust: tuple[str, ...],
+    format: str | None,
+) -> None:
+    """Score the rows of the table DATA by the model in the file MODEL, as CSV.
+
+    Higher scores are more likely positive. Columns are found by their names, in any
+    order; others are left out. DATA may be -, which is a CSV on the standard input.
+    """
+    if twice := {"score", "probability", "label"}.intersection(keep):
+        raise click.UsageError(
+            f"--keep {twice.pop()} would give two columns of that name. Rename it in "
+            "DATA."
+        )
+    from aucmax.cli._trained import open_model, read_for
+    from aucmax.io._atomic import replacing
+
+    estimator, expected = open_model(model, trust)
+    if proba and not hasattr(estimator, "predict_proba"):
+        raise ValueError(
+            f"{model} gives scores but no probabilities. Leave out --proba, or fit "
+            "with --model auto."
+        )
+    table, kept = read_for(expected, data, format=format, keep=keep)
+    parts = _score(estimator, expected.labels, table.X, kept, proba, label)
+    if out is None:
+        _write(parts, sys.stdout)
+        return
+    with replacing(out) as draft, draft.open("w", encoding="utf-8", newline="") as file:
+        _write(parts, file)
+    tell(f"Wrote {out}.")
+
+
+def _score(
+    model: Any, labels: "Labels", X: Any, kept: Any, proba: bool, label: bool
+) -> Iterator[Any]:
+    """Yield frames with the columns to write, some rows at a time."""
+    import pandas
+
+    from aucmax.cli._fitting import BATCH_ROWS, score_rows, take
+
+    for start in range(0, X.shape[0], BATCH_ROWS):
+        part = slice(start, start + BATCH_ROWS)
+        rows = take(X, part)
+        columns: dict[str, Any] = {}
+        if kept is not None:
+            columns |= dict(kept.iloc[part].items())
+        columns["score"] = score_rows(model, rows)
+        if proba:
+            columns["probability"] = model.predict_proba(rows)[:, 1]
+        if label:
+            is_pos = model.predict(rows) == model.classes_[1]
+            texts = pandas.Series([labels.negative, labels.positive])
+            columns["label"] = texts[is_pos.astype(int)].to_numpy()
+        yield pandas.DataFrame(columns)
+
+
+def _write(parts: Iterator[Any], file: Any) -> None:
+    for number, part in enumerate(parts):
+        part.to_csv(file, index=False, header=number == 0, lineterminator="\n")
+    file.flush()
