@@ -80,6 +80,26 @@ def test_probabilities_rank_as_the_decision_function(glass, model):
     assert_array_equal(model.predict(glass.X_test), (scores > 0).astype(int))
 
 
+def calibration_error(probability, is_pos, n_bins=10):
+    bins = np.array_split(np.argsort(probability), n_bins)
+    gaps = [abs(probability[rows].mean() - is_pos[rows].mean()) for rows in bins]
+    return np.average(gaps, weights=[len(rows) for rows in bins])
+
+
+@pytest.mark.parametrize("name", ["german", "satimage", "vehicle"])
+def test_calibration_halves_the_error_of_plain_scaling(name):
+    data = load_bundled(name)
+    rows = slice(None, None, 3 if name == "satimage" else 1)
+    fitted = AUCClassifier(["linear", "kernel"], cv=3, random_state=0)
+    fitted.fit(data.X[rows], data.y[rows])
+    scores = fitted.decision_function(data.X_test)
+    scaled = (scores - scores.min()) / np.ptp(scores)
+    calibrated = fitted.predict_proba(data.X_test)[:, 1]
+    assert calibration_error(calibrated, data.y_test) < 0.5 * calibration_error(
+        scaled, data.y_test
+    )
+
+
 def test_explains_itself(glass, model):
     text = model.explain()
     assert "149 rows of 9 columns" in text
