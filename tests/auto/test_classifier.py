@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     GridSearchCV,
     RepeatedStratifiedKFold,
+    StratifiedKFold,
     cross_val_score,
 )
 from sklearn.multiclass import OneVsRestClassifier
@@ -213,7 +214,9 @@ def test_large_data_take_one_holdout_and_a_short_first_heat(monkeypatch):
     fitted = AUCClassifier(["linear", "kernel"], random_state=0).fit(X, y)
     assert fitted.story_["n_folds"] == 1
     assert fitted.auc_interval_.auc > 0.8
-    assert "a fifth of the rows, left out" in fitted.explain()
+    assert "By 20% of the rows, left out" in fitted.explain()
+    dropped = [e for e in fitted.leaderboard_ if "early" in e.note]
+    assert {e.family for e in dropped} == {"linear"}
 
 
 def test_a_budget_leaves_out_what_does_not_fit_in(glass, monkeypatch):
@@ -229,6 +232,142 @@ def test_a_budget_leaves_out_what_does_not_fit_in(glass, monkeypatch):
     notes = [entry.note for entry in fitted.leaderboard_]
     assert any("no time left" in note for note in notes)
     assert any(not note for note in notes)
+    assert fitted.score(glass.X_test, glass.y_test) > 0.8
+
+
+def test_a_short_heat_spares_boosting(monkeypatch):
+    """On very many rows a part decides; boosting runs once, as the yardstick."""
+    monkeypatch.setattr(race, "FULL_HEAT_ROWS", 100)
+    monkeypatch.setattr(race, "HEAT_ROWS", 80)
+    sizes = []
+    fit = families.BoostingGroup.fit
+
+    def watch(self, X, is_pos, is_categorical):
+        sizes.append(len(is_pos))
+        return fit(self, X, is_pos, is_categorical)
+
+    monkeypatch.setattr(families.BoostingGroup, "fit", watch)
+    X, y = make_classification(400, 5, random_state=0)
+    AUCClassifier(["linear", "boosting"], cv=2, random_state=0).fit(X, y)
+    assert sizes.count(80) == 1
+    assert sizes[0] == 80
+
+
+def test_models_of_the_folds_are_kept_when_time_is_up(glass, monkeypatch):
+    monkeypatch.setattr(race, "REFIT_COST", 1e9)
+    fitted = AUCClassifier(["linear"], cv=3, time_budget=60, random_state=0)
+    fitted.fit(glass.X, glass.y)
+    assert [len(part.models) for part in fitted.ensemble_.parts] == [3]
+    assert "those of the folds" in fitted.explain()
+    assert fitted.score(glass.X_test, glass.y_test) > 0.8
+
+
+def test_probabilities_keep_their_mean_when_rows_are_thinned(monkeypatch):
+    """A budget thins the common class; probabilities must not follow."""
+    monkeypatch.setattr("aucmax.auto.ensemble.LEAST_ROWS", 600)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 3))
+    y = rng.random(6000) < 0.05 * np.exp(X[:, 0] - 0.5)
+    fitted = AUCClassifier(["linear"], cv=2, time_budget=0.01, random_state=0)
+    fitted.fit(X, y)
+    assert fitted.story_["n_used"] == 600
+    assert f"{y.sum()} of them" in fitted.explain()
+    assert fitted.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), rel=0.3)
+
+
+def test_rows_given_by_number_are_not_thinned(monkeypatch):
+    monkeypatch.setattr("aucmax.auto.ensemble.LEAST_ROWS", 50)
+    X, y = make_classification(400, 5, random_state=0)
+    splits = list(StratifiedKFold(2).split(X, y))
+    fitted = AUCClassifier(["linear"], cv=splits, time_budget=0.01, random_state=0)
+    assert fitted.fit(X, y).story_["n_used"] == 400
+
+
+def test_the_interval_is_wider_than_that_of_delong_and_counts_rows_once(glass):
+    intervals = []
+    for n_repeats in (1, 8):
+        cv = RepeatedStratifiedKFold(n_splits=2, n_repeats=n_repeats, random_state=0)
+        fitted = AUCClassifier(["linear"], cv=cv, random_state=0)
+        intervals.append(fitted.fit(glass.X, glass.y).auc_interval_)
+    once, often = intervals
+    assert often.std_error > 0.6 * once.std_error
+    best = AUCClassifier(["linear"], cv=2, ensemble=False, random_state=0)
+    best.fit(glass.X, glass.y)
+    entry = max(best.leaderboard_, key=lambda entry: entry.auc)
+    reach = 1.2 * (entry.auc - entry.low)
+    assert best.auc_interval_.low == pytest.approx(entry.auc - reach)
+
+
+def test_separated_classes_have_an_interval(glass):
+    X = np.r_[np.zeros(20), np.ones(20)][:, None]
+    interval = AUCClassifier(**QUICK).fit(X, X[:, 0]).auc_interval_
+    assert interval.auc == 1
+    assert 0.7 < interval.low < 0.95
+
+
+@pytest.mark.parametrize(
+    "X", [np.ones((40, 2)), pd.DataFrame({"id": [f"u{k}" for k in range(40)]})]
+)
+def test_columns_that_say_nothing(X):
+    y = np.arange(40) % 3 == 0
+    fitted = AUCClassifier(["linear", "kernel"], cv=2, random_state=0).fit(X, y)
+    assert fitted.auc_interval_.low <= 0.5
+    assert_allclose(fitted.predict_proba(X)[:, 1], y.mean(), atol=0.15)
+    assert "no better than chance" in fitted.explain()
+
+
+def test_explains_columns_of_any_table():
+    frame, y = mixed_frame()
+    fitted = AUCClassifier(**QUICK).fit(pl.from_pandas(frame), y)
+    assert "Permuting a column costs this much AUC: " in fitted.explain(
+        pl.from_pandas(frame), y, n_repeats=1
+    )
+
+
+def test_calibration_belongs_to_the_last_fit(glass):
+    fitted = AUCClassifier(**QUICK | {"calibrate": False}).fit(glass.X, glass.y)
+    assert not hasattr(fitted.set_params(calibrate=True), "predict_proba")
+    assert hasattr(fitted.fit(glass.X, glass.y), "predict_proba")
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        ([], "cv gives no split"),
+        ([(np.arange(30), np.arange(30, 40))], "test rows of split 0"),
+    ],
+)
+def test_bad_splits(cv, message):
+    X = np.arange(40.0)[:, None]
+    with pytest.raises(ValueError, match=message):
+        AUCClassifier(["linear"], cv=cv).fit(X, np.arange(40) < 20)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (np.array(["a", None] * 20, dtype=object), "contains NaN or None"),
+        (np.array(["a", 1] * 20, dtype=object), "mixes labels"),
+        (np.array([0.0, np.nan] * 20), "Input y contains NaN"),
+    ],
+)
+def test_bad_labels(y, message):
+    with pytest.raises(ValueError, match=message):
+        AUCClassifier().fit(np.arange(40.0)[:, None], y)
+
+
+def test_a_final_fit_that_fails_does_not_cost_the_others(glass, monkeypatch):
+    fit = families.KernelGroup.fit
+
+    def fail(self, X, is_pos, is_categorical):
+        if len(is_pos) == len(glass.y):
+            raise MemoryError("too large")
+        return fit(self, X, is_pos, is_categorical)
+
+    monkeypatch.setattr(families.KernelGroup, "fit", fail)
+    fitted = AUCClassifier(["linear", "kernel"], cv=2, random_state=0)
+    with pytest.warns(RuntimeWarning, match="too large"):
+        fitted.fit(glass.X, glass.y)
     assert fitted.score(glass.X_test, glass.y_test) > 0.8
 
 
@@ -278,8 +417,9 @@ def test_bad_rows(glass):
 
 def test_huge_values_and_constant_columns(glass):
     X = np.column_stack([glass.X, np.ones(len(glass.X)), glass.X[:, 0] * 1e300])
-    fitted = AUCClassifier(["linear", "kernel", "boosting"], cv=2, random_state=0)
-    assert fitted.fit(X, glass.y).auc_interval_.auc > 0.8
+    fitted = AUCClassifier(cv=2, random_state=0).fit(X, glass.y)
+    assert fitted.auc_interval_.auc > 0.8
+    assert not [e for e in fitted.leaderboard_ if e.note.startswith("failed")]
 
 
 def test_columns_without_a_value(glass):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import datetime
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -81,6 +82,51 @@ def test_objects_are_numbers_only_if_all_are():
     assert_array_equal(rows, [[1, 0, nan], [nan, 1, nan], [2.5, nan, nan]])
 
 
+def test_numbers_and_dates_in_other_clothes():
+    frame = pd.DataFrame(
+        {
+            "sparse": pd.arrays.SparseArray([0.0, 0.0, 1.5]),
+            "decimal": [Decimal("1.5"), None, Decimal(2)],
+            "date": [datetime.date(9999, 12, 31), None, datetime.date(1970, 1, 2)],
+            "moment": pd.Series(
+                [pd.Timestamp("1970-01-02"), pd.NaT, None], dtype=object
+            ),
+        }
+    )
+    columns, rows = learn_columns(Host(), frame)
+    assert not columns.is_categorical.any()
+    nan = np.nan
+    assert_array_equal(
+        rows, [[0, 1.5, 2932896, 1], [0, nan, nan, nan], [1.5, 2, 1, nan]]
+    )
+    far = pl.DataFrame({"a": [datetime.date(9999, 12, 31), datetime.date(1600, 1, 1)]})
+    assert_array_equal(learn_columns(Host(), far)[1][:, 0], [2932896, -135140])
+
+
+def test_whole_numbers_name_the_same_category_as_floats():
+    host = Host()
+    columns, _ = learn_columns(host, pd.DataFrame({"a": pd.Categorical([1, 2, 3])}))
+    later = pd.DataFrame({"a": pd.Categorical([1.0, 3.0, None])})
+    assert_array_equal(read_rows(host, columns, later)[:, 0], [0, 2, np.nan])
+
+
+def test_sparse_rows_are_read_in_blocks(monkeypatch):
+    host = Host()
+    X = sparse.csr_array(np.eye(5))
+    columns, _ = learn_columns(host, X)
+    monkeypatch.setattr(table, "BLOCK_VALUES", 10)
+    blocks = list(table.read_blocks(host, columns, X))
+    assert [len(block) for block in blocks] == [2, 2, 1]
+    assert_array_equal(np.vstack(blocks), np.eye(5))
+
+
+def test_damaged_sparse_rows_are_refused():
+    X = sparse.csr_array(np.eye(5))
+    X.indices[2] = 10**6
+    with pytest.raises(ValueError, match="The matrix is damaged"):
+        learn_columns(Host(), X)
+
+
 def test_rare_categories_share_a_code():
     frame = pd.DataFrame({"id": [f"user {k}" for k in range(1000)]})
     _, rows = learn_columns(Host(), frame)
@@ -108,7 +154,9 @@ def test_sparse_rows_become_dense_unless_they_are_many(monkeypatch):
         (np.array([[1.0], [np.inf]]), "infinity"),
         (sparse.csr_array([[1.0], [np.nan]]), "NaN"),
         (np.zeros(3), "2D"),
-        ([["a"], ["b"]], "could not convert string|text"),
+        ([["a"], ["b"]], "X holds text"),
+        (pl.LazyFrame({"a": [1.0]}), "X.collect"),
+        (pl.DataFrame({"a": [[1, 2], [3]]}), "not one value per row"),
     ],
 )
 def test_bad_tables_are_refused(X, message):

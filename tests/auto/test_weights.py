@@ -71,6 +71,26 @@ def test_greedy_is_at_least_as_good_as_any_single_one(rng):
     assert mixed >= max(roc_auc(is_pos, column) for column in scores.T)
 
 
+def test_with_few_positives_nothing_is_fitted(rng):
+    scores, is_pos = draw(rng)
+    rows = np.r_[np.flatnonzero(is_pos)[:5], np.flatnonzero(~is_pos)]
+    scores, is_pos = scores[rows], is_pos[rows]
+    distances = distances_to_best(scores, is_pos)
+    soft = family_prior(distances, list("abcc")) * np.exp(-distances)
+    assert_allclose(combine(scores, is_pos, list("abcc")), soft / soft.sum())
+
+
+def test_many_positives_are_chosen_greedily(rng):
+    scores, is_pos = draw(rng, n=20_000)
+    families = ["a", "b", "c", "c"]
+    n_pos = is_pos.sum()
+    share = n_pos**2 / (n_pos**2 + 200**2)
+    prior = family_prior(distances_to_best(scores, is_pos), families)
+    expected = share * greedy_weights(scores, is_pos)
+    expected += (1 - share) * pull_weights(scores, is_pos, prior)
+    assert_allclose(combine(scores, is_pos, families), expected)
+
+
 def test_combine_leaves_out_chance_and_sums_to_one(rng):
     scores, is_pos = draw(rng, n=4000)
     weights = combine(scores, is_pos, ["a", "b", "c", "c"])

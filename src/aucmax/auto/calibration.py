@@ -23,16 +23,22 @@ class Calibration:
     """A strictly increasing map from normal scores to probabilities.
 
     ``share * isotonic + (1 - share) * beta``: the first follows any shape but has flat
-    parts, which would make ties; the second is smooth and strictly increasing.
+    parts, which would make ties; the second is smooth and strictly increasing, though
+    far above all scores of ``fit`` neighbours may be rounded to the same number.
+    ``odds`` are those of the positive class among all rows, divided by those among the
+    rows the map was learned from.
     """
 
     share: float
     knots: FloatArray
     steps: FloatArray
     beta: FloatArray
+    odds: float = 1.0
 
     @classmethod
-    def of_scores(cls, scores: FloatArray, is_pos: BoolArray) -> "Calibration":
+    def of_scores(
+        cls, scores: FloatArray, is_pos: BoolArray, odds: float = 1.0
+    ) -> "Calibration":
         """Learn the map from scores of rows left out of training."""
         n_pos = int(np.count_nonzero(is_pos))
         n_neg = len(is_pos) - n_pos
@@ -44,6 +50,7 @@ class Calibration:
             isotonic.X_thresholds_,
             isotonic.y_thresholds_,
             _fit_beta(scores, targets),
+            odds,
         )
 
     def __call__(self, scores: FloatArray) -> FloatArray:
@@ -51,7 +58,8 @@ class Calibration:
         steps = np.interp(scores, self.knots, self.steps)
         smooth = expit(_beta_terms(scores) @ self.beta)
         blend = self.share * steps + (1.0 - self.share) * smooth
-        return np.asarray((1.0 - RISE) * blend + RISE * expit(0.5 * scores))
+        blend = (1.0 - RISE) * blend + RISE * expit(0.5 * scores)
+        return np.asarray(self.odds * blend / (self.odds * blend + 1.0 - blend))
 
 
 def _beta_terms(scores: FloatArray) -> FloatArray:

@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.metaestimators import available_if
@@ -26,16 +27,16 @@ from aucmax.auto.candidates import FAMILIES, choose_groups
 from aucmax.auto.ensemble import Ensemble, fit_ensemble
 from aucmax.auto.explanation import explain
 from aucmax.auto.race import Clock
-from aucmax.auto.table import learn_columns, read_rows
+from aucmax.auto.table import is_missing, learn_columns, read_blocks, read_rows
 from aucmax.estimators._base import AUCScorer
 
 
 def _is_calibrated(estimator: "AUCClassifier") -> bool:
-    if not estimator.calibrate:
-        raise AttributeError(
-            "predict_proba needs calibrate=True; decision_function ranks without it."
-        )
-    return True
+    if estimator.calibrate and getattr(estimator, "calibration_", True) is not None:
+        return True
+    raise AttributeError(
+        "predict_proba needs calibrate=True in fit; decision_function ranks without it."
+    )
 
 
 class AUCClassifier(AUCScorer):
@@ -51,7 +52,8 @@ class AUCClassifier(AUCScorer):
     families : "auto" or list of str, default="auto"
         Which of "linear", "kernel", "boosting" and "forest" may take part.
     ensemble : bool, default=True
-        Whether candidates are mixed. False keeps the single one with the best AUC.
+        Whether candidates are mixed. False keeps the single one with the best AUC,
+        which is then a little flattered: it was chosen by it.
     time_budget : float, default=None
         Seconds that ``fit`` may take. Candidates that do not fit in are left out, and
         of very many rows a part is used. None: no limit.
@@ -162,6 +164,7 @@ class AUCClassifier(AUCScorer):
         """
         with all_or_nothing(self):
             families = _check_families(self.families)
+            effective_n_jobs(self.n_jobs)  # refuses 0 now rather than in every fold
             clock = Clock(self.time_budget)
             columns, rows = learn_columns(self, X)
             classes, is_pos = split_labels(_check_target(y), name=type(self).__name__)
@@ -185,8 +188,11 @@ class AUCClassifier(AUCScorer):
             self.leaderboard_ = fitted.leaderboard
             self.auc_interval_ = fitted.interval
             self.story_ = fitted.story
-            if self.calibrate:
-                self.calibration_ = Calibration.of_scores(fitted.scores, fitted.is_pos)
+            self.calibration_: Calibration | None = (
+                Calibration.of_scores(fitted.scores, fitted.is_pos, fitted.odds)
+                if self.calibrate
+                else None
+            )
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -224,8 +230,28 @@ class AUCClassifier(AUCScorer):
             Rows sum to one.
         """
         scores = self._scores(X)
+        assert self.calibration_ is not None  # or there would be no predict_proba
         positive = self.calibration_(scores)
         return np.column_stack([1.0 - positive, positive])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each row.
+
+        The threshold is the one with the best balanced accuracy on rows left out of
+        training.
+
+        Parameters
+        ----------
+        X : data frame, array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to classify, with the columns of ``fit``.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            ``classes_[1]`` where ``decision_function`` is positive, else
+            ``classes_[0]``.
+        """
+        return super().predict(X)
 
     def explain(
         self, X: Any = None, y: ArrayLike | None = None, *, n_repeats: int = 5
@@ -246,11 +272,20 @@ class AUCClassifier(AUCScorer):
             One sentence per line.
         """
         check_is_fitted(self)
-        return explain(self, X, y, n_repeats)
+        if (X is None) != (y is None):
+            missing = "y" if y is None else "X"
+            raise ValueError(
+                f"{missing} is missing. The importance of columns needs both X and y."
+            )
+        if X is None or y is None:
+            return explain(self)
+        rows = read_rows(self, self.columns_, X)
+        return explain(self, rows, np.asarray(y) == self.classes_[1], n_repeats)
 
     def _scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        return self.ensemble_.scores(read_rows(self, self.columns_, X))
+        blocks = read_blocks(self, self.columns_, X)
+        return np.concatenate([self.ensemble_.scores(rows) for rows in blocks])
 
     def _tell(self, line: str) -> None:
         report(f"[{type(self).__name__}] {line}")
@@ -279,6 +314,16 @@ def _check_target(y: ArrayLike | None) -> NDArray[Any]:
             "AUCClassifier requires y to be passed, but the target y is None."
         )
     labels = np.asarray(column_or_1d(np.asarray(y), warn=True))
+    if labels.dtype == object:
+        if any(is_missing(label) for label in labels):
+            raise ValueError(
+                "Input y contains NaN or None. Drop the rows whose label is missing."
+            )
+        kinds = {type(label).__name__ for label in labels}
+        if len(kinds) > 1 and "str" in kinds:
+            raise ValueError(
+                f"y mixes labels of types {', '.join(sorted(kinds))}. Use one type."
+            )
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         what = "NaN" if np.isnan(labels).any() else "infinity"
         raise ValueError(

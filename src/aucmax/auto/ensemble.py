@@ -2,6 +2,7 @@
 """From the race to one model: weights, the final fits, and what was found out."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,11 +10,11 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.base import clone
 
-from aucmax._utils.typing import BoolArray, FloatArray, Matrix
-from aucmax.auto.families import Group, threads_for
+from aucmax._utils.typing import BoolArray, FloatArray, IntArray, Matrix
+from aucmax.auto.families import Group, block_scores, threads_for
 from aucmax.auto.leaderboard import Entry, Leaderboard
 from aucmax.auto.race import Clock, Lane, Pace, Track, row_width
-from aucmax.auto.sampling import is_one_enough, make_folds, thin
+from aucmax.auto.sampling import is_number, is_one_enough, make_folds, thin
 from aucmax.auto.scales import Scale, normal_scores
 from aucmax.auto.weights import combine
 from aucmax.metrics.auc import roc_auc
@@ -41,7 +42,7 @@ class Part:
         """Return the weighted sum of normal scores, mean over the models."""
         total = np.zeros(X.shape[0])
         for model in self.models:
-            raw = model.scores(X)
+            raw = block_scores(model, X)
             for column, scale, weight in zip(
                 self.columns, self.scales, self.weights, strict=True
             ):
@@ -69,8 +70,9 @@ class Ensemble:
 class Fitted:
     """What comes out of a fit.
 
-    ``scores`` and ``is_pos`` are of rows left out of training; ``story`` are facts for
-    the explanation.
+    ``scores`` and ``is_pos`` are of rows left out of training; ``odds`` are the odds of
+    a positive among all rows, divided by those among these; ``story`` are facts for the
+    explanation.
     """
 
     ensemble: Ensemble
@@ -78,6 +80,7 @@ class Fitted:
     interval: AUCInterval
     scores: FloatArray
     is_pos: BoolArray
+    odds: float
     story: dict[str, Any]
 
 
@@ -95,9 +98,11 @@ def fit_ensemble(
     seed: int,
 ) -> Fitted:
     """Run the race, weigh the candidates and fit those that count to all rows."""
-    n_all = len(is_pos)
+    n_all, odds_all = len(is_pos), _odds(is_pos)
+    n_pos_all = int(np.count_nonzero(is_pos))
     pace = Pace()
-    X, is_pos = _within_budget(X, is_pos, is_categorical, choose, clock, pace, seed)
+    if is_number(cv):
+        X, is_pos = _within_budget(X, is_pos, is_categorical, choose, clock, pace, seed)
     folds = make_folds(X, is_pos, cv, seed)
     if not folds:
         return _without_folds(X, is_pos, is_categorical, choose(len(is_pos)))
@@ -118,20 +123,23 @@ def fit_ensemble(
     finished = [lane for lane in lanes if not lane.note]
     if not finished:
         raise RuntimeError(f"No candidate could be fitted: {lanes[0].note}.")
-    truth = is_pos[np.concatenate([fold.test for fold in folds])]
-    scores = np.hstack([_normal_scores(lane) for lane in finished])
+    rows, order = np.unique(
+        np.concatenate([fold.test for fold in folds]), return_inverse=True
+    )
+    truth = is_pos[rows]
+    scores = np.hstack([_normal_scores(lane, order) for lane in finished])
     weights = _weigh(scores, truth, finished, mixes)
     mixture = scores @ weights
     parts = _final_parts(track, finished, weights)
-    interval = _widened(roc_auc_interval(truth, mixture))
+    interval = _widened(roc_auc_interval(truth, mixture), truth)
     threshold = balanced_threshold(mixture, truth, np.ones(len(truth)))
     story = {
         "n_rows": n_all,
         "n_used": len(is_pos),
-        "n_positive": int(np.count_nonzero(is_pos)),
+        "n_positive": n_pos_all,
         "n_folds": len(folds),
-        "n_refitted": sum(len(part.models) == 1 for part in parts),
-        "seconds": clock.spent,
+        "share_left_out": len(folds[0].test) / len(is_pos),
+        "keeps_fold_models": any(len(part.models) > 1 for part in parts),
         "best_auc": max(roc_auc(truth, column) for column in scores.T),
     }
     return Fitted(
@@ -140,6 +148,7 @@ def fit_ensemble(
         interval,
         mixture,
         truth,
+        odds_all / _odds(truth),
         story,
     )
 
@@ -165,15 +174,19 @@ def _within_budget(
         for n_rows in (LEAST_ROWS // 5, LEAST_ROWS):
             rows = thin(is_pos, n_rows, seed)
             start = clock.spent
-            with threads_for(n_rows):
+            # Of any kind: it will fail again, and be told, when its turn comes.
+            with suppress(Exception), threads_for(n_rows):
                 clone(group).fit(X[rows], is_pos[rows], is_categorical)
         pace.learn(group.cost(len(rows), width), clock.spent - start)
     n_least = int(min(np.count_nonzero(is_pos), np.count_nonzero(~is_pos)))
-    n_fits = 2 if is_one_enough(n, n_least) else 6
+
+    def takes(n_kept: int) -> float:
+        is_one = is_one_enough(n_kept, min(n_least, n_kept // 2))
+        cost = sum(group.cost(n_kept, width) for group in cheap)
+        return (2 if is_one else 6) * pace.seconds(cost)
+
     n_kept = n
-    while n_kept > LEAST_ROWS and 0.5 * clock.left < n_fits * pace.seconds(
-        sum(group.cost(n_kept, width) for group in cheap)
-    ):
+    while n_kept > LEAST_ROWS and takes(n_kept) > 0.5 * clock.left:
         n_kept = max(int(0.8 * n_kept), LEAST_ROWS)
     rows = thin(is_pos, n_kept, seed)
     return (X, is_pos) if len(rows) == n else (X[rows], is_pos[rows])
@@ -197,6 +210,7 @@ def _without_folds(
         AUCInterval(np.nan, 0.0, 1.0, np.nan),
         scores,
         is_pos,
+        1.0,
         {
             "n_rows": len(is_pos),
             "n_used": len(is_pos),
@@ -206,14 +220,27 @@ def _without_folds(
     )
 
 
-def _normal_scores(lane: Lane) -> FloatArray:
-    """Return normal scores of the members, made fold by fold."""
-    return np.vstack(
+def _normal_scores(lane: Lane, order: IntArray) -> FloatArray:
+    """Return normal scores of the members, made fold by fold, one line per row.
+
+    ``order`` tells which row each score belongs to: where folds are repeated, a row has
+    several, and counts once with their mean.
+    """
+    scores = np.vstack(
         [
             np.column_stack([normal_scores(column) for column in scores.T])
             for scores in lane.scores
         ]
     )
+    total = np.zeros((order.max() + 1, scores.shape[1]))
+    np.add.at(total, order, scores)
+    mean: FloatArray = total / np.bincount(order)[:, None]
+    return mean
+
+
+def _odds(is_pos: BoolArray) -> float:
+    n_pos = np.count_nonzero(is_pos)
+    return float(n_pos / (len(is_pos) - n_pos))
 
 
 def _weigh(
@@ -246,10 +273,14 @@ def _final_parts(
             scales = [Scale.of_scores(raw[:, k]) for k in columns]
             parts.append((lane, columns, scales, [float(mine[k]) for k in columns]))
     parts.sort(key=lambda part: -sum(part[3]))
-    return [
-        Part(track.final_models(lane), columns, scales, chosen)
+    fitted = [
+        Part(models, columns, scales, chosen)
         for lane, columns, scales, chosen in parts
+        if (models := track.final_models(lane))
     ]
+    if not fitted:
+        raise RuntimeError("No candidate could be fitted to all rows.")
+    return fitted
 
 
 def _leaderboard(
@@ -277,8 +308,24 @@ def _leaderboard(
     return Leaderboard(entries)
 
 
-def _widened(interval: AUCInterval) -> AUCInterval:
+def _widened(interval: AUCInterval, truth: BoolArray) -> AUCInterval:
+    if interval.std_error == 0.0:
+        return _without_errors(interval.auc, truth)
     std_error = WIDENING * interval.std_error
     reach = float(ndtri(0.975)) * std_error
     low, high = max(0.0, interval.auc - reach), min(1.0, interval.auc + reach)
     return AUCInterval(interval.auc, low, high, std_error)
+
+
+def _without_errors(auc: float, truth: BoolArray) -> AUCInterval:
+    """Return an interval where DeLong's has no width.
+
+    Of k rows none was wrong: so far as is known with 95% confidence, the share of
+    wrong ones may be up to ``1 - 0.025 ** (1 / k)``.
+    """
+    k = min(np.count_nonzero(truth), np.count_nonzero(~truth))
+    reach = float(1.0 - 0.025 ** (1.0 / k))
+    if 0.0 < auc < 1.0:
+        reach = 1.0  # all rows have the same score: nothing is known
+    low, high = max(0.0, auc - reach), min(1.0, auc + reach)
+    return AUCInterval(auc, low, high, 0.0)

@@ -4,21 +4,27 @@
 from typing import Any
 
 import numpy as np
-from sklearn.inspection import permutation_importance
+
+from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
+from aucmax.auto.ensemble import Ensemble
+from aucmax.metrics.auc import roc_auc
 
 N_SHOWN = 10
 
 
-def explain(model: Any, X: Any, y: Any, n_repeats: int) -> str:
-    """Return one sentence per line about ``model``, which is fitted."""
-    if (X is None) != (y is None):
-        missing = "y" if y is None else "X"
-        raise ValueError(
-            f"{missing} is missing. The importance of columns needs both X and y."
-        )
+def explain(
+    model: Any,
+    rows: Matrix | None = None,
+    is_pos: BoolArray | None = None,
+    n_repeats: int = 5,
+) -> str:
+    """Return one sentence per line about ``model``, which is fitted.
+
+    ``rows`` are rows as numbers, for the importance of the columns.
+    """
     lines = [*_about_rows(model), *_about_choice(model), *_about_quality(model)]
-    if X is not None:
-        lines += _about_columns(model, X, y, n_repeats)
+    if rows is not None and is_pos is not None:
+        lines += _about_columns(model, rows, is_pos, n_repeats)
     return "\n".join(lines)
 
 
@@ -31,8 +37,8 @@ def _about_rows(model: Any) -> list[str]:
     ]
     if story["n_used"] < story["n_rows"]:
         lines.append(
-            f"For want of time {story['n_used']:,} rows were used, as many of the "
-            "rarer class as possible."
+            f"For want of time {story['n_used']:,} rows were used, up to half of them "
+            "of the rarer class."
         )
     return lines
 
@@ -44,8 +50,8 @@ def _about_choice(model: Any) -> list[str]:
     finished = [entry for entry in board if not entry.note]
     best = finished[0]
     lines = [
-        f"{len(board)} candidates were tried; {len(finished)} went all the way, the "
-        f"best of them {best.name} with an AUC of {best.auc:.4f}."
+        f"Of {len(board)} candidates {len(finished)} went all the way, the best of "
+        f"them {best.name} with an AUC of {best.auc:.4f}."
     ]
     notes = sorted({entry.note for entry in board if entry.note})
     lines += [f"{sum(entry.note == note for entry in board)} {note}." for note in notes]
@@ -75,7 +81,7 @@ def _about_quality(model: Any) -> list[str]:
     how = (
         f"{story['n_folds']}-fold cross-validation"
         if story["n_folds"] > 1
-        else "a fifth of the rows, left out"
+        else f"{story['share_left_out']:.0%} of the rows, left out"
     )
     gain = auc - story["best_auc"]
     lines = [
@@ -84,22 +90,46 @@ def _about_quality(model: Any) -> list[str]:
     ]
     if any(0 < entry.weight < 1 for entry in model.leaderboard_):
         lines.append(f"That is {gain:+.4f} compared with the best single candidate.")
-    if not np.isnan(low) and low <= 0.5:
+    if story["keeps_fold_models"]:
+        lines.append("For want of time some models are those of the folds, averaged.")
+    if low <= 0.5:
         lines.append("The interval reaches 0.5: this may be no better than chance.")
     return lines
 
 
-def _about_columns(model: Any, X: Any, y: Any, n_repeats: int) -> list[str]:
-    found = permutation_importance(model, X, y, n_repeats=n_repeats, random_state=0)
-    names = getattr(
-        model, "feature_names_in_", [f"column {k}" for k in range(model.n_features_in_)]
-    )
-    order = np.argsort(-found.importances_mean, kind="stable")
-    counted = [k for k in order if found.importances_mean[k] > 0][:N_SHOWN]
+def _about_columns(
+    model: Any, rows: Matrix, is_pos: BoolArray, n_repeats: int
+) -> list[str]:
+    d = rows.shape[1]
+    if is_sparse(rows):
+        return [f"Which of the {d:,} sparse columns matter is not measured."]
+    losses = _permutation_losses(model.ensemble_, rows, is_pos, n_repeats)
+    names = getattr(model, "feature_names_in_", [f"column {k}" for k in range(d)])
+    means, spreads = losses.mean(axis=1), losses.std(axis=1)
+    order = np.argsort(-means, kind="stable")
+    counted = [k for k in order if means[k] > 0][:N_SHOWN]
     if not counted:
         return ["No column matters: permuting any of them costs no AUC."]
     listed = ", ".join(
-        f"{names[k]} ({found.importances_mean[k]:.4f} ± {found.importances_std[k]:.4f})"
-        for k in counted
+        f"{names[k]} ({means[k]:.4f} ± {spreads[k]:.4f})" for k in counted
     )
     return [f"Permuting a column costs this much AUC: {listed}."]
+
+
+def _permutation_losses(
+    ensemble: Ensemble, rows: FloatArray, is_pos: BoolArray, n_repeats: int
+) -> FloatArray:
+    """Return what permuting each column costs, one column per repeat.
+
+    On rows as numbers, so that any kind of table will do.
+    """
+    rng = np.random.default_rng(0)
+    auc = roc_auc(is_pos, ensemble.scores(rows))
+    losses = np.empty((rows.shape[1], n_repeats))
+    changed = rows.copy()
+    for k in range(rows.shape[1]):
+        for repeat in range(n_repeats):
+            changed[:, k] = rng.permutation(rows[:, k])
+            losses[k, repeat] = auc - roc_auc(is_pos, ensemble.scores(changed))
+        changed[:, k] = rows[:, k]
+    return losses

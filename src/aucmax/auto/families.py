@@ -6,7 +6,6 @@ regularisation path, or a boosted model after several numbers of rounds.
 """
 
 from contextlib import AbstractContextManager, nullcontext
-from itertools import islice
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,7 +18,7 @@ from sklearn.ensemble import (
 from threadpoolctl import threadpool_limits
 
 from aucmax._utils.optional import import_optional
-from aucmax._utils.typing import BoolArray, FloatArray, Matrix
+from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
 from aucmax._utils.validation import n_threads
 from aucmax.auto.preparation import make_preparation, total_variance
 from aucmax.auto.sampling import thin
@@ -36,6 +35,8 @@ MAX_ITER = 200
 THREAD_ROWS = 30_000
 # Many kernel values are kept in single precision, for half the time and memory.
 SINGLE_ROWS = 10_000
+# Rows scored at a time.
+BLOCK_ROWS = 20_000
 # Kernels and forests gain little from more rows, and take memory in proportion.
 KERNEL_ROWS = 50_000
 FOREST_ROWS = 100_000
@@ -47,6 +48,18 @@ def threads_for(n: int) -> AbstractContextManager[Any]:
         return nullcontext()
     limit: AbstractContextManager[Any] = threadpool_limits(1)
     return limit
+
+
+def block_scores(group: "Group", X: Matrix) -> FloatArray:
+    """Return the scores of the rows, one column per member, a block at a time.
+
+    Kernel features take a thousand values per row: of all rows they need not fit.
+    """
+    blocks = [
+        group.scores(X[low : low + BLOCK_ROWS])
+        for low in range(0, X.shape[0], BLOCK_ROWS)
+    ]
+    return blocks[0] if len(blocks) == 1 else np.vstack(blocks)
 
 
 class Group(Protocol):
@@ -141,8 +154,9 @@ class KernelGroup(BaseEstimator):
         self, X: Matrix, is_pos: BoolArray, is_categorical: BoolArray
     ) -> "KernelGroup":
         """Choose landmarks, then fit the path; of very many rows, to a part."""
-        rows = thin(is_pos, KERNEL_ROWS, self.seed)
-        X, is_pos = X[rows], is_pos[rows]
+        if len(is_pos) > KERNEL_ROWS:
+            rows = thin(is_pos, KERNEL_ROWS, self.seed)
+            X, is_pos = X[rows], is_pos[rows]
         self.preparation_ = make_preparation(
             X, is_categorical, scale=self.scale, seed=self.seed
         )
@@ -254,15 +268,13 @@ class BoostingGroup(BaseEstimator):
         if len(self.rounds) == 1:
             return np.asarray(self.model_.decision_function(X))[:, None]
         stages = self.model_.staged_decision_function(X)
-        wanted = set(self.rounds)
-        kept = [
-            np.ravel(stage).copy()
-            for n, stage in enumerate(islice(stages, self.rounds[-1]), start=1)
-            if n in wanted
-        ]
-        # Trees that can no longer be grown leave the later rounds as the last one.
-        kept += [kept[-1]] * (len(self.rounds) - len(kept)) if kept else []
-        return np.column_stack(kept)
+        return np.column_stack(
+            [
+                np.ravel(stage).copy()
+                for n, stage in enumerate(stages, start=1)
+                if n in self.rounds
+            ]
+        )
 
     def cost(self, n: int, width: float) -> float:
         """Return about how many seconds a fit takes."""
@@ -293,8 +305,9 @@ class ForestGroup(BaseEstimator):
         self, X: Matrix, is_pos: BoolArray, is_categorical: BoolArray
     ) -> "ForestGroup":
         """Grow the trees; they see categories as numbers, of many rows a part."""
-        rows = thin(is_pos, FOREST_ROWS, self.seed)
-        X, is_pos = X[rows], is_pos[rows]
+        if len(is_pos) > FOREST_ROWS:
+            rows = thin(is_pos, FOREST_ROWS, self.seed)
+            X, is_pos = X[rows], is_pos[rows]
         options = {
             "n_estimators": self.n_trees,
             "n_jobs": n_threads() if len(is_pos) >= THREAD_ROWS else 1,
@@ -309,18 +322,25 @@ class ForestGroup(BaseEstimator):
                 class_weight="balanced",
                 **options,
             )
-        self.model_.fit(X, is_pos)
+        self.model_.fit(_in_single_precision(X), is_pos)
         return self
 
     def scores(self, X: Matrix) -> FloatArray:
         """Return the mean share of positives in the leaves."""
-        return np.asarray(self.model_.predict_proba(X))[:, 1:]
+        rows = _in_single_precision(X)
+        return np.asarray(self.model_.predict_proba(rows))[:, 1:]
 
     def cost(self, n: int, width: float) -> float:
         """Return about how many seconds a fit takes."""
         n = min(n, FOREST_ROWS)
         tried = width**0.5 if self.kind == "random" else 0.5 * width
         return self.n_trees * (3e-4 + 2e-8 * n * float(np.log2(n + 1)) * tried)
+
+
+def _in_single_precision(X: Matrix) -> Matrix:
+    """Return rows whose values scikit-learn's forests can hold."""
+    limit = float(np.finfo(np.float32).max)
+    return X if is_sparse(X) else np.clip(X, -limit, limit)
 
 
 def _fit_path(Z: Matrix, is_pos: BoolArray, alphas: tuple[float, ...]) -> FloatArray:

@@ -81,11 +81,9 @@ class Leaderboard:
 
 
 def _cells(entry: Entry) -> tuple[str, ...]:
-    if entry.auc != entry.auc:
-        auc = interval = ""
-    else:
-        auc = f"{entry.auc:.4f}"
-        interval = f"[{entry.low:.4f}, {entry.high:.4f}]"
+    has_interval = entry.low == entry.low
+    auc = f"{entry.auc:.4f}" if entry.auc == entry.auc else ""
+    interval = f"[{entry.low:.4f}, {entry.high:.4f}]" if has_interval else ""
     return (
         entry.name,
         entry.family,

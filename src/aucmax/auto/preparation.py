@@ -44,6 +44,27 @@ class Clip(TransformerMixin, BaseEstimator):
         return True
 
 
+class Floor(TransformerMixin, BaseEstimator):
+    """Entries of sparse rows below ``least`` become it; other zeros stay zeros."""
+
+    def __init__(self, least: float = 0.0) -> None:
+        self.least = least
+
+    def fit(self, X: Matrix, y: Any = None) -> "Floor":
+        """Do nothing: there is nothing to learn."""
+        return self
+
+    def transform(self, X: Matrix) -> Matrix:
+        """Return the rows with their least values raised."""
+        if X.nnz and X.data.min() < self.least:
+            X = X.copy()
+            np.maximum(X.data, self.least, out=X.data)
+        return X
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
 def make_preparation(
     X: Matrix, is_categorical: BoolArray, *, scale: str, seed: int
 ) -> Any:
@@ -60,7 +81,8 @@ def make_preparation(
             return Normalizer()
         # The tenth time a word comes says less than the first: of counts, logarithms.
         is_count = bool(X.nnz) and float(X.data.min()) >= 1.0
-        return TfidfTransformer(sublinear_tf=is_count)
+        floor = 1.0 if is_count else 0.0
+        return make_pipeline(Floor(floor), TfidfTransformer(sublinear_tf=is_count))
     is_binary = ~is_categorical & _is_zero_or_one(X)
     is_number = ~is_categorical & ~is_binary
     has_missing = ~is_categorical & np.isnan(X).any(axis=0)

@@ -5,14 +5,13 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray, Matrix, is_sparse
-from aucmax.auto.families import Group, threads_for
+from aucmax.auto.families import Group, block_scores, threads_for
 from aucmax.auto.sampling import Fold, thin
 from aucmax.auto.weights import MAX_DISTANCE, distances_to_best
 from aucmax.metrics.auc import roc_auc
@@ -70,7 +69,7 @@ def row_width(X: Matrix) -> float:
     return float(X.nnz / X.shape[0] if is_sparse(X) else X.shape[1])
 
 
-@dataclass
+@dataclass(eq=False)
 class Lane:
     """One group in the race: its models and scores so far.
 
@@ -140,8 +139,14 @@ class Track:
         if lane.models and REFIT_COST * max(lane.seconds) > self.clock.left:
             return lane.models
         self.tell(f"{lane.group.members[0]}: fitted to all rows")
-        with threads_for(len(self.is_pos)):
-            return [clone(lane.group).fit(self.X, self.is_pos, self.is_categorical)]
+        try:
+            with threads_for(len(self.is_pos)):
+                model = clone(lane.group)
+                return [model.fit(self.X, self.is_pos, self.is_categorical)]
+        # Of any kind: one candidate that fails must not cost the others.
+        except Exception as error:
+            _warn(lane, error)
+            return lane.models
 
     def _first_fold(self, lanes: Sequence[Lane]) -> None:
         """Run the first fold of all and drop those far behind."""
@@ -198,7 +203,12 @@ class Track:
     def _run_folds(self, lane: Lane, folds: Sequence[Fold]) -> None:
         tasks = [
             delayed(_fit_fold)(
-                lane.group, self.X, self.is_pos, self.is_categorical, fold
+                lane.group,
+                self.X,
+                self.is_pos,
+                self.is_categorical,
+                fold,
+                self.keeps_models,
             )
             for fold in folds
         ]
@@ -207,12 +217,7 @@ class Track:
             results = Parallel(n_jobs=n_jobs)(tasks)
         # Of any kind: one candidate that fails must not cost the others.
         except Exception as error:
-            lane.note = f"failed: {type(error).__name__}: {error}"
-            warnings.warn(
-                f"{lane.group.members[0]} {lane.note}. It is left out.",
-                RuntimeWarning,
-                stacklevel=2,
-            )
+            lane.note = _warn(lane, error)
             return
         for fold, (model, scores, seconds) in zip(folds, results, strict=True):
             cost = lane.group.cost(len(fold.train), row_width(self.X))
@@ -229,16 +234,31 @@ class Track:
         )
 
 
+def _warn(lane: Lane, error: Exception) -> str:
+    note = f"failed: {type(error).__name__}: {str(error).rstrip('.')}"
+    warnings.warn(
+        f"{lane.group.members[0]} {note}. It is left out.", RuntimeWarning, stacklevel=2
+    )
+    return note
+
+
 def _fit_fold(
-    group: Group, X: Matrix, is_pos: BoolArray, is_categorical: BoolArray, fold: Fold
-) -> tuple[Any, FloatArray, float]:
+    group: Group,
+    X: Matrix,
+    is_pos: BoolArray,
+    is_categorical: BoolArray,
+    fold: Fold,
+    keeps_model: bool,
+) -> tuple[Group | None, FloatArray, float]:
     start = time.perf_counter()
     with threads_for(len(fold.train)):
         model = clone(group).fit(X[fold.train], is_pos[fold.train], is_categorical)
-        scores = model.scores(X[fold.test])
+        scores = block_scores(model, X[fold.test])
     if not np.isfinite(scores).all():
         raise FloatingPointError("some scores are not finite")
-    return model, scores, time.perf_counter() - start
+    seconds = time.perf_counter() - start
+    # A model that is not kept need not travel back from another process.
+    return model if keeps_model else None, scores, seconds
 
 
 def _drop_stragglers(lanes: Sequence[Lane], is_pos: BoolArray) -> None:

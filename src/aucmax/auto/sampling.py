@@ -28,9 +28,9 @@ class Fold(NamedTuple):
 
 def make_folds(X: Any, is_pos: BoolArray, cv: Any, seed: int) -> list[Fold]:
     """Return the folds; none where a class has but one row."""
-    if not isinstance(cv, int | np.integer):
-        splits = check_cv(cv, is_pos, classifier=True).split(X, is_pos)
-        return [Fold(np.asarray(a), np.asarray(b)) for a, b in splits]
+    if not is_number(cv):
+        return _given_folds(X, is_pos, cv)
+    cv = 5 if cv is None else cv
     n_pos = int(np.count_nonzero(is_pos))
     n_least = min(n_pos, len(is_pos) - n_pos)
     if n_least < 2:
@@ -40,6 +40,31 @@ def make_folds(X: Any, is_pos: BoolArray, cv: Any, seed: int) -> list[Fold]:
     else:
         splitter = StratifiedKFold(min(cv, n_least), shuffle=True, random_state=seed)
     return [Fold(*split) for split in splitter.split(np.zeros(len(is_pos)), is_pos)]
+
+
+def is_number(cv: Any) -> bool:
+    """Say whether ``cv`` only tells how many folds there are."""
+    return cv is None or isinstance(cv, int | np.integer)
+
+
+def _given_folds(X: Any, is_pos: BoolArray, cv: Any) -> list[Fold]:
+    splits = check_cv(cv, is_pos, classifier=True).split(X, is_pos)
+    numbers = np.arange(len(is_pos))
+    # Numbers of rows, or masks of them.
+    folds = [Fold(numbers[train], numbers[test]) for train, test in splits]
+    if not folds:
+        raise ValueError(
+            "cv gives no split. A generator can be used only once: pass a list."
+        )
+    for number, rows in enumerate(folds):
+        for part, name in zip(rows, Fold._fields, strict=True):
+            if len(np.unique(is_pos[part])) < 2:
+                raise ValueError(
+                    f"The {name} rows of split {number} of cv hold {len(part)} rows of "
+                    "one class. Pass splits with both classes in either part, such as "
+                    "those of StratifiedKFold."
+                )
+    return folds
 
 
 def is_one_enough(n: int, n_least: int) -> bool:

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Any table as one matrix of numbers: categories as codes, missing values as NaN."""
 
+import datetime
+from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import narwhals as nw
@@ -14,12 +18,15 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
+from aucmax._utils.validation import _canonical as canonical
+from aucmax._utils.validation import _refuse_text as refuse_text
 
 # Boosting takes no more than 255 categories per column; rarer ones share a code.
 MAX_CATEGORIES = 250
 # Sparse rows with no more columns and values become dense, so that all families can be
 # tried; more columns are words, or the like.
 DENSE_COLUMNS, DENSE_VALUES = 5000, 10**8
+BLOCK_VALUES = 2 * 10**7
 DAY = np.timedelta64(1, "D")
 
 
@@ -84,13 +91,27 @@ def read_rows(estimator: Any, columns: Columns, X: Any) -> Matrix:
     return _encode(columns, frame)
 
 
+def read_blocks(estimator: Any, columns: Columns, X: Any) -> Iterator[Matrix]:
+    """Yield the same rows, of sparse ones that become dense a few at a time."""
+    if not (is_sparse(X) and columns.is_dense):
+        yield read_rows(estimator, columns, X)
+        return
+    rows = _check_array(estimator, X, reset=False)
+    size = max(1, BLOCK_VALUES // rows.shape[1])
+    for low in range(0, rows.shape[0], size):
+        yield rows[low : low + size].toarray()
+
+
 def _as_frame(X: Any) -> nw.DataFrame[Any] | None:
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise ValueError("X is a lazy frame. Read it first, with X.collect().")
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
 def _check_array(estimator: Any, X: Any, *, reset: bool) -> Matrix:
-    return validate_data(
+    refuse_text(X)
+    rows = validate_data(
         estimator,
         X,
         reset=reset,
@@ -99,6 +120,7 @@ def _check_array(estimator: Any, X: Any, *, reset: bool) -> Matrix:
         # Zeros are what sparse rows leave out; there is no room for missing values.
         ensure_all_finite=True if is_sparse(X) else "allow-nan",
     )
+    return canonical(rows)
 
 
 def _check_frame(
@@ -116,8 +138,12 @@ def _check_frame(
 def _dense_if(is_dense: bool, rows: Matrix) -> Matrix:
     if not is_sparse(rows):
         return rows
-    # LightGBM does not know sparse arrays.
-    return rows.toarray() if is_dense else sparse.csr_matrix(rows)
+    if is_dense:
+        return rows.toarray()
+    # LightGBM does not know sparse arrays; a zero that is stored is still a zero.
+    rows = sparse.csr_matrix(rows, copy=True)
+    rows.eliminate_zeros()
+    return rows
 
 
 def _encode(columns: Columns, frame: nw.DataFrame[Any]) -> FloatArray:
@@ -142,32 +168,46 @@ def _encode(columns: Columns, frame: nw.DataFrame[Any]) -> FloatArray:
 
 def _numbers(column: nw.Series[Any]) -> FloatArray | None:
     """Return a column as floats, or None if it holds categories."""
+    kind = column.dtype
+    if kind in (nw.List, nw.Array, nw.Struct):
+        raise ValueError(
+            f"Column {column.name!r} holds {kind}, not one value per row. Spread it "
+            "over columns, or drop it."
+        )
     if column.is_null().all():
         return np.full(len(column), np.nan)
-    if column.dtype.is_numeric() or column.dtype == nw.Boolean:
-        return _floats(column)
-    if column.dtype in (nw.Datetime, nw.Date):
-        return _days(column.to_numpy().astype("datetime64[ns]"))
-    if column.dtype == nw.Duration:
-        return _days(column.to_numpy().astype("timedelta64[ns]"))
-    if column.dtype == nw.Object:
-        kept = [value for value in column.to_list() if not _is_missing(value)]
-        if all(isinstance(value, bool | int | float | np.number) for value in kept):
-            return _floats(column)
+    if kind.is_numeric() or kind == nw.Boolean:
+        values = column.to_numpy()
+        if values.dtype.kind in "biuf":
+            return values.astype(np.float64)
+        return _floats(column.to_list())
+    if kind in (nw.Datetime, nw.Date):
+        return _days(column.to_numpy().astype("datetime64[us]"))
+    if kind == nw.Duration:
+        return _days(column.to_numpy().astype("timedelta64[us]"))
+    if kind in (nw.Object, nw.Unknown):
+        return _numbers_of_objects(column.to_list())
     return None
 
 
-def _floats(column: nw.Series[Any]) -> FloatArray:
-    values = column.to_numpy()
-    if values.dtype != object:
-        return values.astype(np.float64)
-    listed = [np.nan if _is_missing(v) else float(v) for v in values.tolist()]
+def _numbers_of_objects(values: list[Any]) -> FloatArray | None:
+    kept = [value for value in values if not is_missing(value)]
+    if all(isinstance(value, Real | Decimal) for value in kept):
+        return _floats(values)
+    if all(isinstance(value, datetime.date) for value in kept):
+        moments = [None if is_missing(value) else value for value in values]
+        return _days(np.array(moments, dtype="datetime64[us]"))
+    return None
+
+
+def _floats(values: list[Any]) -> FloatArray:
+    listed = [np.nan if is_missing(value) else float(value) for value in values]
     return np.array(listed, dtype=np.float64)
 
 
 def _days(moments: NDArray[Any]) -> FloatArray:
     if moments.dtype.kind == "M":
-        moments = moments - np.datetime64(0, "ns")
+        moments = moments - np.datetime64(0, "us")
     # Not-a-time becomes NaN.
     return np.asarray(moments / DAY, dtype=np.float64)
 
@@ -176,11 +216,19 @@ def _texts(column: nw.Series[Any]) -> NDArray[Any]:
     """Return the values as text, one column, NaN where missing."""
     values = column.to_list()
     texts = np.empty((len(values), 1), dtype=object)
-    texts[:, 0] = [np.nan if _is_missing(value) else str(value) for value in values]
+    texts[:, 0] = [np.nan if is_missing(value) else _text(value) for value in values]
     return texts
 
 
-def _is_missing(value: Any) -> bool:
-    if value is None or type(value).__name__ == "NAType":
+def _text(value: Any) -> str:
+    # 1.0 is the category 1: missing values make floats of whole numbers.
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def is_missing(value: Any) -> bool:
+    """Say whether a value stands for no value."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return bool(isinstance(value, float | np.floating) and np.isnan(value))

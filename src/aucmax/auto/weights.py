@@ -17,6 +17,9 @@ MAX_DISTANCE = 2.0
 # With many positives, choosing candidates one by one no longer fits to chance.
 GREEDY_POSITIVES = 200
 GREEDY_ROUNDS = 40
+LEAST_SHARE = 0.02
+# With fewer positives there is nothing to fit weights to.
+FIT_POSITIVES = 10
 
 
 def distances_to_best(scores: FloatArray, is_pos: BoolArray) -> FloatArray:
@@ -48,10 +51,17 @@ def combine(
     families : sequence of str
         Family of each candidate.
     """
-    prior = family_prior(distances_to_best(scores, is_pos), families)
-    pulled = pull_weights(scores, is_pos, prior)
+    distances = distances_to_best(scores, is_pos)
+    prior = family_prior(distances, families)
     n_pos = int(np.count_nonzero(is_pos))
+    if n_pos < FIT_POSITIVES:
+        soft = prior * np.exp(-distances)
+        total: FloatArray = soft / soft.sum()
+        return total
+    pulled = pull_weights(scores, is_pos, prior)
     share = n_pos**2 / (n_pos**2 + GREEDY_POSITIVES**2)
+    if share < LEAST_SHARE:
+        return pulled
     return share * greedy_weights(scores, is_pos) + (1.0 - share) * pulled
 
 
@@ -84,7 +94,10 @@ def pull_weights(
     gap = pos.mean - neg.mean
     moment = pos.covariance + neg.covariance + np.outer(gap, gap)
     pull = np.trace(moment) / len(prior)
-    size = float(gap @ prior) / float(prior @ moment @ prior)
+    spread = float(prior @ moment @ prior)
+    if spread <= 0.0:
+        return prior  # of candidates that score all rows the same
+    size = float(gap @ prior) / spread
     factor = cholesky(moment + pull * np.eye(len(prior)), lower=True)
     target = solve_triangular(factor, gap + pull * size * prior, lower=True)
     weights: FloatArray = nnls(factor.T, target)[0]
