@@ -68,10 +68,10 @@ def test_api_lists_what_each_module_has(module):
 @pytest.mark.parametrize("page", PAGES, ids=name_page)
 def test_links_and_files_exist(page):
     text = page.read_text(encoding="utf-8")
-    code = r"^(`{3,})(?!\{(?:toctree|include|literalinclude)).*?^\1$"
+    code = r"^(`{3,})(?!\{(?:toctree|include|literalinclude|image)).*?^\1$"
     prose = re.sub(code, "", text, flags=re.MULTILINE | re.DOTALL)
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", prose)
-    links += re.findall(r"\{(?:literal)?include\} (\S+)", prose)
+    links += re.findall(r"\{(?:include|literalinclude|image)\} (\S+)", prose)
     for link in links:
         assert (page.parent / link).resolve().is_file(), link
     documents = re.findall(r"^:link: (\S+)$", prose, flags=re.MULTILINE)

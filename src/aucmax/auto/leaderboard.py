@@ -44,8 +44,8 @@ class Leaderboard:
     --------
     >>> from aucmax.auto.leaderboard import Entry, Leaderboard
     >>> Leaderboard([Entry("linear", "linear", 0.8, 0.75, 0.85, 1.2, 1.0)])
-    candidate  family  AUC     95% interval     seconds  weight
-    linear     linear  0.8000  [0.7500, 0.8500]     1.2    1.00
+    candidate  family  AUC     95% interval      seconds  weight
+    linear     linear  0.8000  [0.7500, 0.8500]      1.2    1.00
     """
 
     def __init__(self, entries: list[Entry]) -> None:
