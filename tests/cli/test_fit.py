@@ -174,10 +174,13 @@ def test_smaller_value_as_positive(invoke, folder):
 
 def test_existing_file_is_not_replaced(invoke, folder):
     before = (folder / "loans.skops").read_bytes()
-    for option in ("--out", "--card"):
-        choice = (*TARGET, *QUICK, option, "loans.skops")
-        result = invoke("fit", "loans.csv", *choice, code=1)
-        assert "loans.skops is there already" in result.stderr
+    for option in (("--out", "loans.skops"), ("--out", "a.skops", "--card", "new.csv")):
+        result = invoke("fit", "loans.csv", *TARGET, *QUICK, *option, code=1)
+        assert f"{option[-1]} is there already" in result.stderr
+    for same in (("--card", "loans.skops"), ("--out", "loans.csv", "--force")):
+        result = invoke("fit", "loans.csv", *TARGET, *QUICK, *same, code=2)
+        assert "would replace" in result.stderr
+    result = invoke("fit", "loans.csv", *TARGET, *QUICK, code=1)
     assert "--force" in result.stderr
     assert (folder / "loans.skops").read_bytes() == before
     invoke("fit", "loans.csv", *TARGET, *QUICK, "--force")

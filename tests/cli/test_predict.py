@@ -181,3 +181,35 @@ def test_other_formats(invoke, folder, expected):
         result = invoke("predict", "loans.skops", name)
         assert result.stderr == ""
         assert table(result.stdout)["score"].to_numpy() == pytest.approx(expected)
+
+
+def test_codes_mean_the_same_whatever_else_is_in_the_file(tmp_path):
+    """All of a file's codes may look like numbers: they stay text all the same."""
+    rng = np.random.default_rng(0)
+    codes = rng.choice(["01", "02", "03", "A4"], 120)
+    lines = [f"{c},{int(c in ('01', 'A4'))}" for c in codes]
+    (tmp_path / "train.csv").write_text("\n".join(["code,y", *lines]) + "\n")
+    (tmp_path / "alone.csv").write_text("code\n01\n")
+    (tmp_path / "both.csv").write_text("code\n01\nA4\n")
+    choice = ("--target", "y", "--model", "ranksvm", "--cv", "0")
+    call("fit", "train.csv", *choice, folder=tmp_path)
+    alone, both = (
+        call("predict", "train.skops", f"{name}.csv", "--keep", "code", folder=tmp_path)
+        for name in ("alone", "both")
+    )
+    assert alone[0].splitlines()[1].startswith("01,")
+    assert alone[0].splitlines()[1] == both[0].splitlines()[1]
+
+
+def test_output_never_replaces_input(invoke, folder):
+    before = (folder / "new.csv").read_bytes()
+    result = invoke("predict", "loans.skops", "new.csv", "--out", "new.csv", code=2)
+    assert "would replace new.csv" in result.output
+    assert (folder / "new.csv").read_bytes() == before
+
+
+def test_numbers_are_no_dates(invoke, folder):
+    frame = pd.read_csv(folder / "new.csv").assign(since=0)
+    frame.to_csv(folder / "odd.csv", index=False)
+    result = invoke("predict", "loans.skops", "odd.csv", code=1)
+    assert "'since' of odd.csv holds numbers, such as 0" in result.output

@@ -105,7 +105,7 @@ def tell_progress(message: str) -> None:
 
 def show_json(value: Any) -> None:
     """Print a result for programs."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def finite_or_none(value: float) -> float | None:
@@ -160,6 +160,13 @@ def check_new(path: Path, *, force: bool) -> None:
         fail(f"{path} is a folder. Give the name of a file in it.")
     if path.exists() and not force:
         fail(f"{path} is there already. Name another file, or add --force.")
+
+
+def check_apart(out: Path, *others: str | Path | None) -> None:
+    """End the command if a file to be written is one of those it reads or writes."""
+    for other in others:
+        if other is not None and Path(other).resolve() == out.resolve():
+            raise click.UsageError(f"{out} would replace {other}. Name another file.")
 
 
 def is_watched() -> bool:

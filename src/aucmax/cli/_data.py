@@ -3,7 +3,7 @@
 
 import difflib
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -74,7 +74,12 @@ def _kind(data: str, format: str | None) -> str:
 
 
 def read_rows(
-    data: str, *, format: str | None, target: str | None, choose: Choose
+    data: str,
+    *,
+    format: str | None,
+    target: str | None,
+    choose: Choose,
+    text: Collection[str] = (),
 ) -> Table:
     """Read the columns that are chosen, and the target if one is named.
 
@@ -89,6 +94,8 @@ def read_rows(
     choose : callable
         Takes the names of all other columns and what to call the file; returns the
         names of the columns to read, in order.
+    text : collection of str
+        Columns that stay text, whatever their values look like in this file.
 
     Returns
     -------
@@ -108,7 +115,7 @@ def read_rows(
             columns = choose([name for name in names if name != target], source.name)
         if data == STDIN:
             given.seek(0)
-    table = read_table(given, target=target, format=format, columns=columns)
+    table = read_table(given, target=target, format=format, columns=columns, text=text)
     if columns is None and table.names:
         columns = choose(table.names, table.source)
         table = replace(table, X=table.X[columns], names=tuple(columns))
@@ -233,16 +240,17 @@ def _to_kind(column: Any, kind: str, source: str) -> Any:
     if column.isna().all():
         return column.astype("float64" if kind == "number" else "M8[s]")
     convert = pandas.to_numeric if kind == "number" else pandas.to_datetime
-    found = "dates" if _kind_of(column) == "date" else "text"
+    held = _kind_of(column)
+    found = {"number": "numbers", "date": "dates", "text": "text"}[held]
     try:
-        if kind == "number" and found == "dates":
-            raise ValueError("no numbers")
+        if held != "text":
+            raise ValueError("a number is no date, and a date no number")
         return convert(column)
     except (ValueError, TypeError):
-        example = next(value for value in column if value == value and value)
+        example = column.dropna().iloc[0]
         raise ValueError(
             f"Column {column.name!r} of {source} holds {found}, such as {example!s}, "
-            f"where the model learned from {kind}s. Mend or rename it."
+            f"where the model learned from {kind}s. Mend it."
         ) from None
 
 

@@ -105,9 +105,8 @@ def make_estimator(
             f"{name} has no parameter {unknown[0]!r}. It has: {', '.join(known)}."
         )
     own = {"random_state": seed, **more, **recipe.settings}
-    return estimator.set_params(
-        **{key: value for key, value in own.items() if key in known}, **settings
-    )
+    own = {key: value for key, value in own.items() if key in known}
+    return estimator.set_params(**(own | dict(settings)))
 
 
 def make_model(name: str, estimator: Any, kinds: Mapping[str, str]) -> Any:

@@ -111,7 +111,11 @@ def read_for(
         The columns to keep.
     """
     choose: Choose = exactly(expected.names, keep) if expected.names else all_but(())
-    table = read_rows(data, format=format, target=target, choose=choose)
+    # Codes such as 01 must not become numbers because all of this file look like it.
+    parsed = [name for name, kind in expected.kinds.items() if kind != "text"]
+    known = [name for name in expected.kinds if name not in parsed]
+    text = {*known, *(name for name in keep if name not in parsed)}
+    table = read_rows(data, format=format, target=target, choose=choose, text=text)
     if not table.names and (expected.names or keep):
         raise ValueError(
             f"{table.source} is in LIBSVM's format, whose columns have no names, but "

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``aucmax fit``: from a table to a model file."""
 
+import math
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,6 +10,7 @@ import click
 
 from aucmax.cli._base import (
     Verb,
+    check_apart,
     check_new,
     examples,
     format_option,
@@ -147,6 +149,9 @@ def fit(
 
     need_target(data, format, target)
     out = out or Path(f"{_stem(data)}.skops")
+    check_apart(out, data, test, card)
+    if card is not None:
+        check_apart(card, data, test)
     for path in (out, card):
         if path is not None:
             check_new(path, force=force)
@@ -209,7 +214,10 @@ def _train(
     model.fit(X, y)
     seconds = time.perf_counter() - start
     if name == "auto":
-        return _Result(_quiet(model), seconds, model.auc_interval_, OUT_OF_FOLD)
+        interval = model.auc_interval_
+        # Of a class with one row nothing could be left out to measure by.
+        known = None if math.isnan(interval.auc) else interval
+        return _Result(_quiet(model), seconds, known, OUT_OF_FOLD)
     if not n_folds:
         return _Result(_quiet(model), seconds, None, "")
     found = out_of_fold(

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aucmax.cli._base import Verb, examples, format_option, tell, trust_option
+from aucmax.cli._base import (
+    Verb,
+    check_apart,
+    examples,
+    format_option,
+    tell,
+    trust_option,
+)
 
 if TYPE_CHECKING:
     from aucmax.cli._data import Labels
@@ -61,6 +68,8 @@ def predict(
             f"--keep {twice.pop()} would give two columns of that name. Rename it in "
             "DATA."
         )
+    if out is not None:
+        check_apart(out, data, model)
     from aucmax.cli._trained import open_model, read_for
     from aucmax.io._atomic import replacing
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Columns of a file as an Arrow table; the files that pyarrow reads."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import IO, Any
 
 from aucmax._utils.optional import import_optional
@@ -16,15 +16,20 @@ BLOCK_BYTES = (2**22, 2**29)
 Pick = Callable[[Sequence[str]], list[str]]
 
 
-def read_text(source: Source, pick: Pick, separator: str) -> Any:
-    """Read columns of a text file whose first line has their names."""
+def read_text(
+    source: Source, pick: Pick, separator: str, text: Collection[str] = ()
+) -> Any:
+    """Read columns of a text file whose first line has their names.
+
+    The columns ``text`` stay as they are written, whatever they look like.
+    """
     wanted = pick(read_header(source, separator))
 
     def read() -> Any:
         arrow = import_optional("pyarrow", "io")
         for size in BLOCK_BYTES:
             try:
-                table, n_quotes = _parse(source, wanted, separator, size)
+                table, n_quotes = _parse(source, wanted, separator, size, text)
                 break
             except arrow.ArrowInvalid as error:
                 if "block" not in str(error) or size == BLOCK_BYTES[-1]:
@@ -56,10 +61,11 @@ class _Counted:
 
 
 def _parse(
-    source: Source, wanted: list[str], separator: str, size: int
+    source: Source, wanted: list[str], separator: str, size: int, text: Collection[str]
 ) -> tuple[Any, int]:
     """Return a table, and how many quotes there were."""
     csv = import_optional("pyarrow.csv", "io")
+    string = import_optional("pyarrow", "io").string()
     with source.open() as stream:
         counted = _Counted(stream)
         table = csv.read_csv(
@@ -70,6 +76,7 @@ def _parse(
             ),
             convert_options=csv.ConvertOptions(
                 include_columns=wanted,
+                column_types=dict.fromkeys(text, string),
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
             ),

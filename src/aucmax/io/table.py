@@ -4,7 +4,7 @@
 import difflib
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import IO, Any
@@ -61,6 +61,7 @@ def read_table(
     target: str | int | None = None,
     format: str | None = None,
     columns: Sequence[str | int] | None = None,
+    text: Collection[str] = (),
 ) -> Table:
     r"""Read a table from a file: CSV, TSV, Parquet, Arrow, Feather or LIBSVM.
 
@@ -80,6 +81,9 @@ def read_table(
     columns : sequence of str or int, default=None
         The features to read, by name or position, in this order; None: all columns but
         the target. Others are not read from a Parquet file at all.
+    text : collection of str, default=()
+        Columns of a CSV or TSV file that stay text even if all their values look like
+        numbers or dates, such as codes with leading zeros.
 
     Returns
     -------
@@ -129,7 +133,7 @@ def read_table(
         if kind in LIBSVM:
             _refuse_columns(source, target, columns)
             return Table(*read_rows(source), (), source.name)
-        return _read(source, kind, target, columns)
+        return _read(source, kind, target, columns, text)
     except Refused as error:
         raise ValueError(str(error)) from None
 
@@ -139,6 +143,7 @@ def _read(
     kind: str,
     target: str | int | None,
     columns: Sequence[str | int] | None,
+    text: Collection[str],
 ) -> Table:
     # Without it, a table could be parsed but not returned.
     import_optional("pandas", "io")
@@ -148,7 +153,8 @@ def _read(
         picked.extend(_pick(source, names, target, columns))
         return list(picked)
 
-    content = READERS[kind](source, pick).select(picked)
+    more = {"text": text} if kind in TEXT else {}
+    content = READERS[kind](source, pick, **more).select(picked)
     if not content.num_rows:
         raise Refused(NO_ROWS.format(source.name))
     y: NDArray[Any] | None = None
