@@ -117,7 +117,7 @@ def test_scores_into_a_given_array(rng):
 
 def test_does_not_copy(rng, monkeypatch):
     monkeypatch.setattr(local, "BLOCK_BYTES", 256)
-    X = rng.normal(size=(50, 3))
+    X = rng.normal(size=(500, 3))
     for block in LocalDesign(X).blocks:
         assert np.shares_memory(block.rows, X)
     csr = sparse.csr_array(X)

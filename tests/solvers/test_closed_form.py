@@ -30,7 +30,7 @@ def test_both_ways_equal_the_normal_equations(alpha, weights, rng):
     expected = normal_equations(X, is_pos, weight, alpha)
     for rows in (X, sparse.csr_array(X)):
         design = LocalDesign(rows)
-        direct = solve_moments(*collect_moments(design, is_pos, weight), alpha=alpha)
+        direct = solve_moments(*collect_moments([X], is_pos, weight), alpha=alpha)
         implicit = solve_implicit(
             design, is_pos, weight, alpha=alpha, tol=1e-13, max_iter=1000
         )
@@ -45,7 +45,7 @@ def test_both_ways_equal_the_normal_equations(alpha, weights, rng):
 def test_equals_newton_on_the_same_loss(rng):
     X, is_pos, weight = draw_problem(rng, n=200, d=6)
     design = LocalDesign(X)
-    direct = solve_moments(*collect_moments(design, is_pos, weight), alpha=1e-3)
+    direct = solve_moments(*collect_moments([X], is_pos, weight), alpha=1e-3)
     newton = newton_cg(design, is_pos, weight, loss=Square(), alpha=1e-3, tol=1e-14)
     assert_allclose(newton.coef, direct.coef, rtol=1e-8)
 
@@ -54,7 +54,7 @@ def test_balanced_univariate_square_has_the_same_direction(rng):
     """An identity: with a free intercept and half the alpha."""
     X, is_pos, weight = draw_problem(rng, n=90, d=5, fraction=0.2)
     design, alpha = LocalDesign(X), 0.05
-    pairwise = solve_moments(*collect_moments(design, is_pos, weight), alpha=alpha)
+    pairwise = solve_moments(*collect_moments([X], is_pos, weight), alpha=alpha)
     # Half-mean form: lam = alpha / 2 pairwise is lam / 2 for the univariate loss.
     univariate = newton_cg(
         design, is_pos, weight, loss=UnivariateSquare(), alpha=alpha / 4, tol=1e-14
@@ -67,9 +67,9 @@ def test_balanced_univariate_square_has_the_same_direction(rng):
 
 def test_blocks_change_nothing(rng, monkeypatch):
     X, is_pos, weight = draw_problem(rng, n=100, d=3)
-    whole = collect_moments(LocalDesign(X), is_pos, weight)
+    whole = collect_moments([X], is_pos, weight)
     monkeypatch.setattr(closed_form, "BLOCK_VALUES", 20)
-    pieces = collect_moments(LocalDesign(X), is_pos, weight)
+    pieces = collect_moments([X], is_pos, weight)
     for one, other in zip(whole, pieces, strict=True):
         assert_allclose(one.mean, other.mean, atol=1e-13)
         assert_allclose(one.scatter, other.scatter, atol=1e-10)
@@ -81,8 +81,7 @@ def test_singular_covariance(dtype, rng):
     X = rng.normal(size=(30, 3))
     X = np.column_stack([X, X, np.ones(30)]).astype(dtype)
     is_pos = np.arange(30) == 4
-    design = LocalDesign(X)
-    moments = collect_moments(design, is_pos, np.ones(30))
+    moments = collect_moments([X], is_pos, np.ones(30))
     result = solve_moments(*moments, alpha=1e-300)
     assert np.all(np.isfinite(result.coef))
     scores = X @ result.coef

@@ -244,7 +244,7 @@ class _Rows:
     """As much of a design as the preconditioner needs."""
 
     def __init__(self, X):
-        self.X, self.shape = X, X.shape
+        self.X, self.shape, self.reads_in_order = X, X.shape, False
 
     def rows(self, index):
         return self.X[index]

@@ -21,7 +21,7 @@ def solve(X, is_pos, seed=0, **options):
 
 def closed_form(X, is_pos, alpha):
     weight = np.ones(len(is_pos))
-    return solve_moments(*collect_moments(LocalDesign(X), is_pos, weight), alpha=alpha)
+    return solve_moments(*collect_moments([X], is_pos, weight), alpha=alpha)
 
 
 def data(name):

@@ -4,5 +4,6 @@
 from aucmax.design._base import Design
 from aucmax.design.local import LocalDesign
 from aucmax.design.mapped import MappedDesign
+from aucmax.design.streamed import StreamedDesign
 
-__all__ = ["Design", "LocalDesign", "MappedDesign"]
+__all__ = ["Design", "LocalDesign", "MappedDesign", "StreamedDesign"]

@@ -14,6 +14,11 @@ class Design(Protocol):
     """
 
     @property
+    def reads_in_order(self) -> bool:
+        """Whether any rows cost a pass over all: ask for many at once."""
+        ...
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and of features."""
         ...

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._kernels.products import add_weighted_rows, row_scores
+from aucmax._kernels.products import FEW_ROWS, add_weighted_rows, row_scores
 from aucmax._utils.typing import FloatArray, IntArray, Matrix
 from aucmax._utils.validation import n_threads
 
@@ -31,12 +31,18 @@ class LocalDesign:
     ----------
     X : ndarray or CSR of shape (n_samples, n_features)
         Validated rows, float64 or float32.
+    offset : ndarray of shape (n_features,), default=None
+        What dense rows are seen less of; where X is a part of the rows, that of all.
     """
 
-    def __init__(self, X: Matrix) -> None:
+    reads_in_order = False
+
+    def __init__(self, X: Matrix, offset: NDArray[Any] | None = None) -> None:
         self.X = X
         self.shape: tuple[int, int] = X.shape
-        self.offset = _typical_row(X)
+        if offset is None:
+            offset = typical_row(X[:: offset_stride(X.shape[0])])
+        self.offset = offset
         self.blocks = _split_rows(X)
         self._uses_blas = isinstance(X, np.ndarray) and (
             not X.flags.c_contiguous or X.shape[1] >= LONG_ROW
@@ -107,14 +113,19 @@ class _Block(NamedTuple):
     rows: Matrix
 
 
-def _typical_row(X: Matrix) -> NDArray[Any]:
-    n, d = X.shape
-    if not isinstance(X, np.ndarray):
-        return np.zeros(d, dtype=X.dtype)
+def offset_stride(n: int) -> int:
+    """Return the distance between the rows whose mean all are seen less of."""
+    return max(1, n // 256)
+
+
+def typical_row(rows: Matrix) -> NDArray[Any]:
+    """Return the mean of some rows in their precision; zeros for CSR."""
+    if not isinstance(rows, np.ndarray):
+        return np.zeros(rows.shape[1], dtype=rows.dtype)
     with np.errstate(over="ignore"):
-        mean: FloatArray = X[:: max(1, n // 256)].mean(axis=0, dtype=np.float64)
+        mean: FloatArray = rows.mean(axis=0, dtype=np.float64)
     # In the precision of X, so that rows less the offset stay in it.
-    return np.where(np.isfinite(mean), mean, 0.0).astype(X.dtype)
+    return np.where(np.isfinite(mean), mean, 0.0).astype(rows.dtype)
 
 
 def _split_rows(X: Matrix) -> list[_Block]:
@@ -122,12 +133,15 @@ def _split_rows(X: Matrix) -> list[_Block]:
 
     Blocks depend on the data alone, so sums over them are the same for any number of
     threads. Their partial sums, one row of coefficients each, take no more than n.
+    They begin where rows that are added up in the precision of X do, so that batches
+    which begin there too have the same sums.
     """
     n, d = X.shape
     parts = [X] if isinstance(X, np.ndarray) else [X.data, X.indices]
     n_bytes = sum(part.nbytes for part in parts)
-    count = max(1, min(-(-n_bytes // BLOCK_BYTES), MAX_BLOCKS, n // d))
-    cuts = np.linspace(0, n, count + 1).astype(int)
+    count = max(1, min(-(-n_bytes // BLOCK_BYTES), MAX_BLOCKS, n // max(d, FEW_ROWS)))
+    cuts = np.linspace(0, n, count + 1).astype(int) // FEW_ROWS * FEW_ROWS
+    cuts[-1] = n
     spans = [slice(low, high) for low, high in pairwise(cuts)]
     if isinstance(X, np.ndarray):
         return [_Block(span, X[span]) for span in spans]

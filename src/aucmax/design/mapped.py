@@ -53,6 +53,8 @@ class MappedDesign:
         Bytes that cached rows may take.
     """
 
+    reads_in_order = False
+
     def __init__(
         self,
         X: Matrix,
@@ -114,13 +116,25 @@ class MappedDesign:
 
     def rows(self, index: IntArray, columns: IntArray | None = None) -> NDArray[Any]:
         """Return the given mapped rows, and only some of their columns if given."""
-        mapped = self.cache[index] if self.is_cached else self._gather(index)
-        if self._rounded is None or self.is_mixed_first:
-            return mapped if columns is None else mapped[:, columns]
-        rounded = self._rounded if columns is None else self._rounded[:, columns]
-        return np.asarray(mapped @ rounded)
+        return self.mix(self.gather(index), columns)
 
-    def _gather(self, index: IntArray) -> NDArray[Any]:
+    def gather(self, index: IntArray) -> NDArray[Any]:
+        """Return the given rows as they are kept: mapped, and mixed or not."""
+        return self.cache[index] if self.is_cached else self._map_some(index)
+
+    def mix(
+        self, gathered: NDArray[Any], columns: IntArray | None = None
+    ) -> NDArray[Any]:
+        """Return gathered rows as ``rows`` does; to be mixed together, if at all.
+
+        In other company a row would be rounded differently.
+        """
+        if self._rounded is None or self.is_mixed_first:
+            return gathered if columns is None else gathered[:, columns]
+        rounded = self._rounded if columns is None else self._rounded[:, columns]
+        return np.asarray(gathered @ rounded)
+
+    def _map_some(self, index: IntArray) -> NDArray[Any]:
         """Return some mapped rows, each computed in the company of its block.
 
         In other company it would be rounded differently, and a budget would change the
@@ -172,12 +186,13 @@ class MappedDesign:
         return [slice(start, stop) for start, stop in pairwise(cuts)]
 
     def _for_each_part(self, run: Callable[[int], None]) -> None:
-        if self._pool is None:
-            for part in range(len(self._parts)):
-                run(part)
-        else:
-            # One thread of BLAS in each of ours.
-            with one_blas_thread():
+        # One thread of BLAS in each of ours, also where there is only one: with more,
+        # it rounds differently.
+        with one_blas_thread():
+            if self._pool is None:
+                for part in range(len(self._parts)):
+                    run(part)
+            else:
                 list(self._pool.map(run, range(len(self._parts))))
 
 

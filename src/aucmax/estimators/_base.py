@@ -2,7 +2,7 @@
 """What all our classifiers share: AUC as score, a threshold, two classes."""
 
 import warnings
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,16 +10,31 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from aucmax._utils.progress import report
-from aucmax._utils.typing import FloatArray, Matrix
+from aucmax._utils.typing import BoolArray, FloatArray, Matrix
 from aucmax._utils.validation import (
     FitInputs,
     check_features,
     check_is_fitted,
     split_labels,
 )
+from aucmax.estimators._source import StreamInputs
 from aucmax.metrics.auc import roc_auc
 from aucmax.metrics.threshold import balanced_threshold
 from aucmax.solvers._base import OnStep, Result, Step
+
+
+class Labelled(Protocol):
+    """What a solver needs to know of the rows, besides their design."""
+
+    @property
+    def is_pos(self) -> BoolArray:
+        """Mask of the positives."""
+        ...
+
+    @property
+    def weight(self) -> FloatArray:
+        """How often each row counts."""
+        ...
 
 
 class AUCScorer(ClassifierMixin, BaseEstimator):
@@ -143,25 +158,38 @@ class LinearScorer(AUCScorer):
     def _store(self, result: Result, inputs: FitInputs) -> None:
         """Keep what was learned; the intercept is the threshold on these rows."""
         self._warn_unless_converged(result)
-        self.classes_ = inputs.classes
-        self.coef_ = result.coef.astype(inputs.X.dtype)[None, :]
-        threshold = balanced_threshold(
-            self._project(inputs.X), inputs.is_pos, inputs.weight
-        )
-        self.intercept_ = np.array([-threshold], dtype=inputs.X.dtype)
+        self._keep(result, inputs.classes, inputs.X.dtype)
+        self._set_threshold(self._project(inputs.X), inputs)
+
+    def _store_stream(self, result: Result, inputs: StreamInputs) -> None:
+        """Do the same with rows that come in batches."""
+        self._warn_unless_converged(result)
+        self._keep(result, inputs.classes, inputs.dtype)
+        self._set_threshold(inputs.collect(self._project), inputs)
+
+    def _keep(
+        self, result: Result, classes: NDArray[Any], dtype: np.dtype[Any]
+    ) -> None:
+        self.classes_ = classes
+        self.coef_ = result.coef.astype(dtype)[None, :]
         self.n_iter_ = result.n_iter
         self.objective_ = result.value
         self.history_ = result.history
 
-    def _start(self, inputs: FitInputs) -> FloatArray | None:
+    def _set_threshold(self, scores: NDArray[Any], rows: Labelled) -> None:
+        """Set the intercept from the scores, without one, of the training rows."""
+        threshold = balanced_threshold(scores, rows.is_pos, rows.weight)
+        self.intercept_ = np.array([-threshold], dtype=self.coef_.dtype)
+
+    def _start(self, n_features: int) -> FloatArray | None:
         """Coefficients of the last fit, when ``warm_start`` asks for them."""
         previous = getattr(self, "coef_", None)
         if not getattr(self, "warm_start", False) or previous is None:
             return None
-        if previous.shape[1] != inputs.X.shape[1]:
+        if previous.shape[1] != n_features:
             raise ValueError(
                 f"warm_start=True continues a fit on {previous.shape[1]} features, but "
-                f"X has {inputs.X.shape[1]}. Pass the same features, or set "
+                f"X has {n_features}. Pass the same features, or set "
                 "warm_start=False."
             )
         start: FloatArray = previous[0].astype(np.float64)

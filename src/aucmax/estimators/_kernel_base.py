@@ -17,7 +17,7 @@ from aucmax._utils.validation import (
     check_is_fitted,
 )
 from aucmax.design.mapped import BLOCK_ROWS
-from aucmax.estimators._base import AUCScorer
+from aucmax.estimators._base import AUCScorer, Labelled
 from aucmax.features.kernels import Kernel
 from aucmax.metrics.threshold import balanced_threshold
 
@@ -68,12 +68,26 @@ class KernelScorer(AUCScorer):
 
         ``scores`` must be those that ``decision_function`` gives, to the last bit.
         """
-        self.classes_ = inputs.classes
+        self._keep_expansion(kernel, basis, dual_coef, inputs.classes)
+        self._set_threshold(
+            self._expand(inputs.X) if scores is None else scores, inputs
+        )
+
+    def _keep_expansion(
+        self,
+        kernel: Kernel,
+        basis: NDArray[Any],
+        dual_coef: FloatArray,
+        classes: NDArray[Any],
+    ) -> None:
+        self.classes_ = classes
         self.kernel_ = kernel
         self.basis_ = basis
         self.dual_coef_ = dual_coef[None, :]
-        scores = self._expand(inputs.X) if scores is None else scores
-        threshold = balanced_threshold(scores, inputs.is_pos, inputs.weight)
+
+    def _set_threshold(self, scores: FloatArray, rows: Labelled) -> None:
+        """Set the intercept from the scores, without one, of the training rows."""
+        threshold = balanced_threshold(scores, rows.is_pos, rows.weight)
         self.intercept_ = np.array([-threshold])
 
     def _expand(self, X: Matrix) -> NDArray[Any]:

@@ -13,10 +13,13 @@ import numpy as np
 
 from aucmax._utils.progress import report
 from aucmax._utils.threads import one_blas_thread
-from aucmax._utils.typing import BoolArray, FloatArray, IntArray
+from aucmax._utils.typing import BoolArray, FloatArray, IntArray, Matrix
 from aucmax._utils.validation import FitInputs
-from aucmax.design import Design, MappedDesign
+from aucmax.design import Design, MappedDesign, StreamedDesign
+from aucmax.design.mapped import BLOCK_ROWS
+from aucmax.estimators._base import Labelled
 from aucmax.estimators._holdout import deal_rows, row_keys, thin_rows
+from aucmax.estimators._source import StreamInputs
 from aucmax.features.kernels import scale_mean_gamma
 from aucmax.features.nystroem import Nystroem
 from aucmax.losses import SquaredHinge
@@ -160,12 +163,14 @@ def without_idle_rows(inputs: FitInputs) -> FitInputs:
     )
 
 
-def working_dtype(X: Any, n_landmarks: int) -> str:
+def working_dtype(X: Any, n_landmarks: int, n_rows: int | None = None) -> str:
     """Return the precision to map rows in: float32 unless the problem is small.
 
-    It halves time and memory, and with sums in float64 costs no AUC.
+    It halves time and memory, and with sums in float64 costs no AUC. ``n_rows`` is how
+    many there are, where X holds only some of them.
     """
-    is_double = X.dtype == np.float64 and X.shape[0] * n_landmarks <= PRECISE_VALUES
+    n = X.shape[0] if n_rows is None else n_rows
+    is_double = X.dtype == np.float64 and n * n_landmarks <= PRECISE_VALUES
     return "float64" if is_double else "float32"
 
 
@@ -183,29 +188,70 @@ def nystroem_mapped(X: Any, feature_map: Nystroem, memory_budget: int) -> Mapped
     )
 
 
+def streamed_nystroem(
+    inputs: StreamInputs, like: Matrix, feature_map: Nystroem, memory_budget: int
+) -> StreamedDesign:
+    """Return rows that come in batches, such as ``like``, through a fitted map.
+
+    Mapped batches stay in memory while there is room.
+    """
+    dtype, mixing = feature_map.dtype_, feature_map.normalization_
+    row_map = feature_map.kernel_.prepare(
+        feature_map.landmarks_, like=like, dtype=dtype
+    )
+    kept: dict[int, MappedDesign] = {}
+
+    def make(number: int, rows: Matrix) -> MappedDesign:
+        if number in kept:
+            return kept[number]
+        room = memory_budget - sum(each.cache.nbytes for each in kept.values())
+        design = MappedDesign(
+            rows,
+            row_map,
+            mixing.shape[0],
+            mixing,
+            dtype=dtype,
+            memory_budget=room if room >= rows.shape[0] * row_bytes else 0,
+        )
+        if design.is_cached:
+            kept[number] = design
+        return design
+
+    row_bytes = dtype.itemsize * mixing.shape[0]
+    shape = inputs.shape[0], mixing.shape[1]
+    # Rows are mapped in the same company as in memory, and so rounded alike.
+    return StreamedDesign(inputs.rows, shape, make, multiple=BLOCK_ROWS)
+
+
 def refine_alpha(
-    design: Design, inputs: FitInputs, alpha: float, *, tol: float, verbose: int = 0
+    design: Design,
+    rows: Labelled,
+    keys: FloatArray,
+    alpha: float,
+    *,
+    tol: float,
+    verbose: int = 0,
 ) -> tuple[float, FloatArray]:
     """Try penalties around ``alpha`` on all rows, a part left out by weight zero.
+
+    The part is chosen by the rows' ``keys``.
 
     More rows and landmarks than the sub-sample had usually want a smaller penalty.
     Returns the best and its coefficients, from which a fit on all rows is a short way.
     """
-    folds = deal_rows(row_keys(inputs.X), inputs.is_pos, inputs.weight, 2 * N_FOLDS)
-    left_out = folds == 0
+    left_out = deal_rows(keys, rows.is_pos, rows.weight, 2 * N_FOLDS) == 0
     best = (-np.inf, alpha, np.zeros(design.shape[1]))
-    weight = np.where(left_out, 0.0, inputs.weight)
     path = regularisation_path(
         design,
-        inputs.is_pos,
-        weight,
+        rows.is_pos,
+        np.where(left_out, 0.0, rows.weight),
         loss=SquaredHinge(),
         alphas=[alpha, alpha / 10, alpha / 100],
         tol=tol,
         solver=NonlinearCG,
     )
     for step, (result, scores) in zip((1.0, 0.1, 0.01), path, strict=False):
-        auc = _left_out_auc(scores, inputs, left_out)
+        auc = _left_out_auc(scores, rows, left_out)
         if verbose:
             report(f"[kernel] all rows, alpha {alpha * step:.0e}: AUC {auc:.4f}")
         if auc <= best[0] + GAIN:
@@ -263,7 +309,7 @@ def _score_width(
     return done
 
 
-def _left_out_auc(scores: FloatArray, data: FitInputs, left_out: BoolArray) -> float:
+def _left_out_auc(scores: FloatArray, data: Labelled, left_out: BoolArray) -> float:
     rows: IntArray = np.flatnonzero(left_out)
     return roc_auc(data.is_pos[rows], scores[rows], sample_weight=data.weight[rows])
 

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The fit that NBAUC and RFAUC share, once rows are seen through their map."""
 
+from collections.abc import Callable
 from typing import Any
 
-from aucmax._utils.validation import FitInputs
-from aucmax.design import MappedDesign
+from aucmax._utils.checkpoint import Offer, State
+from aucmax._utils.typing import FloatArray
+from aucmax.design import Design
+from aucmax.estimators._base import Labelled
 from aucmax.estimators._kernel_choice import KernelChoice, refine_alpha
 from aucmax.losses import SquaredHinge
 from aucmax.solvers._base import Result
@@ -12,24 +15,44 @@ from aucmax.solvers.nonlinear_cg import nonlinear_cg
 
 
 def fit_mapped(
-    model: Any, design: MappedDesign, inputs: FitInputs, choice: KernelChoice
+    model: Any,
+    design: Design,
+    rows: Labelled,
+    choice: KernelChoice,
+    keys: Callable[[], FloatArray],
+    *,
+    saved: State | None = None,
+    offer: Offer | None = None,
 ) -> Result:
-    """Minimise on all rows and keep on ``model`` what was chosen and how it went."""
+    """Minimise on all rows and keep on ``model`` what was chosen and how it went.
+
+    ``keys`` returns the rows' keys. The states offered have ``alpha`` besides what the
+    solver needs.
+    """
     alpha, start = choice.alpha, None
-    if model.alpha == "auto" and choice.is_from_a_part:
+    if saved is not None:
+        alpha = saved["alpha"]
+    elif model.alpha == "auto" and choice.is_from_a_part:
         alpha, start = refine_alpha(
-            design, inputs, alpha, tol=model.tol, verbose=model.verbose
+            design, rows, keys(), alpha, tol=model.tol, verbose=model.verbose
         )
+
+    def offer_all(state: Callable[[], State]) -> None:
+        if offer is not None:
+            offer(lambda: {"alpha": alpha, "solver": state()})
+
     result = nonlinear_cg(
         design,
-        inputs.is_pos,
-        inputs.weight,
+        rows.is_pos,
+        rows.weight,
         loss=SquaredHinge(),
         alpha=alpha,
         start=start,
         tol=model.tol,
         max_iter=model.max_iter,
         on_step=model._on_step(),
+        saved=None if saved is None else saved["solver"],
+        offer=None if offer is None else offer_all,
     )
     model._warn_unless_converged(result)
     model.gamma_, model.alpha_, model.tuning_ = choice.gamma, alpha, choice.tried

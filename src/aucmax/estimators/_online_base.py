@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from aucmax._utils.checkpoint import Checkpoint
 from aucmax._utils.progress import report
 from aucmax._utils.typing import Matrix, is_sparse
 from aucmax._utils.validation import (
@@ -19,7 +20,9 @@ from aucmax._utils.validation import (
     validated,
 )
 from aucmax.estimators._base import AUCScorer
+from aucmax.estimators._online_source import learn_in_order
 from aucmax.estimators._online_stream import SAMPLE_ROWS, OnlineStream
+from aucmax.estimators._source import Source
 from aucmax.solvers.online._base import Learner
 
 # Fourth powers of a value must stay finite.
@@ -104,6 +107,41 @@ class OnlineScorer(AUCScorer):
             if not hasattr(self, "_stream"):
                 self._open(X)
             self._stream.learn(X, is_pos)
+        return self
+
+    @validated
+    def fit_stream(
+        self,
+        source: Source,
+        *,
+        classes: ArrayLike | None = None,
+        checkpoint: Checkpoint | None = None,
+    ) -> Self:
+        """Forget what was learned and learn from batches, in the order they come.
+
+        The same as ``partial_fit`` for one batch after the other, as many times as
+        there are passes; no batch is kept.
+
+        Parameters
+        ----------
+        source : iterable of (X, y)
+            Batches of rows, such as a list, or what :func:`aucmax.io.read_batches`
+            returns; for several passes the same ones each time.
+        classes : array-like of shape (2,), default=None
+            All labels there will be; needed if the first batch holds only one of them.
+        checkpoint : Checkpoints, default=None
+            Where to keep the model after each batch, and to go on from; see
+            :class:`aucmax.io.Checkpoints`.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator; after an error, as it was before.
+        """
+        with all_or_nothing(self):
+            for name in {"classes_", "_stream"} & vars(self).keys():
+                delattr(self, name)
+            learn_in_order(self, source, classes, checkpoint)
         return self
 
     def decision_function(self, X: Any) -> NDArray[Any]:

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
+from aucmax._utils.checkpoint import Checkpoint
 from aucmax._utils.typing import is_sparse
 from aucmax._utils.validation import (
     COUNT,
@@ -15,10 +16,20 @@ from aucmax._utils.validation import (
     check_fit_inputs,
     validated,
 )
-from aucmax.design import LocalDesign
-from aucmax.estimators._base import LinearScorer
+from aucmax.design import Design, LocalDesign
+from aucmax.estimators._base import Labelled, LinearScorer
+from aucmax.estimators._source import (
+    Source,
+    check_source,
+    resume_fit,
+    streamed_design,
+)
 from aucmax.solvers._base import Result
-from aucmax.solvers.closed_form import collect_moments, solve_implicit, solve_moments
+from aucmax.solvers.closed_form import (
+    collect_moments,
+    solve_implicit,
+    solve_moments,
+)
 
 # Up to these many features a d x d matrix is cheaper than many passes over the rows.
 DIRECT_DENSE = 4096
@@ -128,17 +139,77 @@ class LeastSquaresAUC(LinearScorer):
             self._store(self._solve(inputs), inputs)
         return self
 
+    @validated
+    def fit_stream(
+        self, source: Source, *, checkpoint: Checkpoint | None = None
+    ) -> "LeastSquaresAUC":
+        """Fit the weights to rows that are never all in memory.
+
+        The coefficients are those of ``fit``, to rounding. The direct solver reads all
+        batches three times: to check them, for the moments, and for the threshold.
+
+        Parameters
+        ----------
+        source : re-iterable of (X, y) or (X, y, sample_weight)
+            Batches of rows, the same ones each time it is iterated over: a list, or
+            what :func:`aucmax.io.read_batches` returns. A batch may hold one class
+            only.
+        checkpoint : Checkpoints, default=None
+            Where to keep the moments after each batch, and to go on from; see
+            :class:`aucmax.io.Checkpoints`. Only for the direct solver.
+
+        Returns
+        -------
+        self : LeastSquaresAUC
+            The fitted estimator.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from aucmax import LeastSquaresAUC
+        >>> X, y = make_classification(weights=[0.9], random_state=0)
+        >>> source = [(X[:60], y[:60]), (X[60:], y[60:])]
+        >>> round(LeastSquaresAUC().fit_stream(source).score(X, y), 2)
+        1.0
+        """
+        with all_or_nothing(self):
+            inputs = check_source(self, source)
+            if self._is_direct(inputs.shape[1], inputs.is_sparse):
+                pos, neg = collect_moments(
+                    inputs.rows,
+                    inputs.is_pos,
+                    inputs.weight,
+                    *resume_fit(self, inputs, checkpoint),
+                )
+                result = solve_moments(pos, neg, alpha=self.alpha)
+            elif checkpoint is None:
+                result = self._solve_implicit(streamed_design(inputs), inputs)
+            else:
+                raise ValueError(
+                    f"checkpoint= works with the direct solver, but "
+                    f"solver={self.solver!r} means conjugate gradients for "
+                    f"{inputs.shape[1]} features, which cannot be interrupted. Choose "
+                    'solver="direct", or leave checkpoint= out.'
+                )
+            self._store_stream(result, inputs)
+        return self
+
+    def _is_direct(self, n_features: int, is_sparse: bool) -> bool:
+        if self.solver != "auto":
+            return self.solver == "direct"
+        return n_features <= (DIRECT_SPARSE if is_sparse else DIRECT_DENSE)
+
     def _solve(self, inputs: FitInputs) -> Result:
-        design = LocalDesign(inputs.X)
-        limit = DIRECT_SPARSE if is_sparse(inputs.X) else DIRECT_DENSE
-        direct = self.solver == "auto" and inputs.X.shape[1] <= limit
-        if direct or self.solver == "direct":
-            pos, neg = collect_moments(design, inputs.is_pos, inputs.weight)
+        if self._is_direct(inputs.X.shape[1], is_sparse(inputs.X)):
+            pos, neg = collect_moments([inputs.X], inputs.is_pos, inputs.weight)
             return solve_moments(pos, neg, alpha=self.alpha)
+        return self._solve_implicit(LocalDesign(inputs.X), inputs)
+
+    def _solve_implicit(self, design: Design, rows: Labelled) -> Result:
         return solve_implicit(
             design,
-            inputs.is_pos,
-            inputs.weight,
+            rows.is_pos,
+            rows.weight,
             alpha=self.alpha,
             tol=self.tol,
             max_iter=self.max_iter,

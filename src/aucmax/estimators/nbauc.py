@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernel AUC at a cost linear in the rows: Nystroem features and all pairs."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from aucmax._utils.checkpoint import Checkpoint, State
 from aucmax._utils.memory import parse_bytes
 from aucmax._utils.validation import (
     COUNT,
@@ -17,15 +19,20 @@ from aucmax._utils.validation import (
     check_fit_inputs,
     validated,
 )
+from aucmax.estimators import _source as streams
+from aucmax.estimators._holdout import row_keys
 from aucmax.estimators._kernel_base import KernelScorer
 from aucmax.estimators._kernel_choice import (
+    KernelChoice,
     choose_kernel,
     nystroem_mapped,
+    streamed_nystroem,
     without_idle_rows,
     working_dtype,
 )
 from aucmax.estimators._mapped_fit import fit_mapped
 from aucmax.features.nystroem import Nystroem
+from aucmax.solvers._base import Result
 
 
 class NBAUC(KernelScorer):
@@ -191,32 +198,120 @@ class NBAUC(KernelScorer):
             budget = parse_bytes(self.memory_budget)
             inputs = without_idle_rows(check_fit_inputs(self, X, y, sample_weight))
             seed = check_random_state(self.random_state).randint(2**31 - 1)
-            choice = choose_kernel(
-                inputs,
-                kernel=self.kernel,
-                gamma=self.gamma,
-                alpha=self.alpha,
-                degree=self.degree,
-                coef0=self.coef0,
-                random_state=seed,
-                verbose=self.verbose,
-            )
+            choice = self._choose(inputs, seed)
             feature_map = self._fit_map(inputs, choice.gamma, seed)
             design = nystroem_mapped(inputs.X, feature_map, budget)
-            result = fit_mapped(self, design, inputs, choice)
-            self.feature_map_ = feature_map
-            self.coef_ = result.coef[None, :]
-            self._store_expansion(
-                feature_map.kernel_,
-                feature_map.landmarks_,
-                feature_map.normalization_ @ result.coef,
+            result = fit_mapped(
+                self, design, inputs, choice, lambda: row_keys(inputs.X)
+            )
+            self._keep(feature_map, result, inputs.classes)
+            # The design scores rows as the expansion does, block by block.
+            self._set_threshold(
+                self._expand(inputs.X)
+                if design.is_mixed_first
+                else design.scores(result.coef),
                 inputs,
-                # The design scores rows as the expansion does, block by block.
-                design.scores(result.coef) if not design.is_mixed_first else None,
             )
         return self
 
-    def _fit_map(self, inputs: FitInputs, gamma: float, seed: int) -> Nystroem:
+    @validated
+    def fit_stream(
+        self, source: streams.Source, *, checkpoint: Checkpoint | None = None
+    ) -> "NBAUC":
+        """Fit to rows that are never all in memory.
+
+        What is "auto" and the landmarks are chosen on a spread of at most 100,000 rows;
+        with no more than that, or with ``gamma``, ``alpha`` and ``landmarks`` given,
+        the coefficients are those of ``fit``, to rounding. Some vectors with one number
+        per row are held, one or two batches, and as many values between rows and
+        landmarks as ``memory_budget`` allows; the others are computed at every pass.
+
+        Parameters
+        ----------
+        source : re-iterable of (X, y) or (X, y, sample_weight)
+            Batches of rows, the same ones each time it is iterated over: a list, or
+            what :func:`aucmax.io.read_batches` returns. A batch may hold one class
+            only.
+        checkpoint : Checkpoints, default=None
+            Where to keep the state after each step of the last solve, and to go on
+            from; see :class:`aucmax.io.Checkpoints`.
+
+        Returns
+        -------
+        self : NBAUC
+            The fitted estimator.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_moons
+        >>> from aucmax import NBAUC
+        >>> X, y = make_moons(300, noise=0.2, random_state=0)
+        >>> source = [(X[:150], y[:150]), (X[150:], y[150:])]
+        >>> model = NBAUC(n_landmarks=100, random_state=0).fit_stream(source)
+        >>> bool(model.score(X, y) > 0.98)
+        True
+        """
+        with all_or_nothing(self):
+            budget = parse_bytes(self.memory_budget)
+            inputs = streams.without_idle_rows(streams.check_source(self, source))
+            saved, offer = streams.resume_fit(self, inputs, checkpoint)
+            seed = check_random_state(self.random_state).randint(2**31 - 1)
+            sample = streams.sample_rows(inputs)
+            if saved is None:
+                choice = self._choose(sample, seed)
+                if len(choice.tried) and len(sample.is_pos) < inputs.shape[0]:
+                    choice = choice._replace(is_from_a_part=True)
+            else:
+                seed = saved["seed"]
+                choice = KernelChoice(saved["gamma"], 0.0, saved["tried"], False)
+            feature_map = self._fit_map(sample, choice.gamma, seed, inputs.shape[0])
+            design = streamed_nystroem(inputs, sample.X, feature_map, budget)
+            chosen = {"seed": seed, "gamma": choice.gamma, "tried": choice.tried}
+
+            def offer_all(state: Callable[[], State]) -> None:
+                if offer is not None:
+                    offer(lambda: chosen | state())
+
+            result = fit_mapped(
+                self,
+                design,
+                inputs,
+                choice,
+                lambda: inputs.collect(row_keys),
+                saved=saved,
+                offer=None if offer is None else offer_all,
+            )
+            self._keep(feature_map, result, inputs.classes)
+            self._set_threshold(inputs.collect(self._expand), inputs)
+        return self
+
+    def _keep(
+        self, feature_map: Nystroem, result: Result, classes: NDArray[Any]
+    ) -> None:
+        self.feature_map_ = feature_map
+        self.coef_ = result.coef[None, :]
+        self._keep_expansion(
+            feature_map.kernel_,
+            feature_map.landmarks_,
+            feature_map.normalization_ @ result.coef,
+            classes,
+        )
+
+    def _choose(self, inputs: FitInputs, seed: int) -> KernelChoice:
+        return choose_kernel(
+            inputs,
+            kernel=self.kernel,
+            gamma=self.gamma,
+            alpha=self.alpha,
+            degree=self.degree,
+            coef0=self.coef0,
+            random_state=seed,
+            verbose=self.verbose,
+        )
+
+    def _fit_map(
+        self, inputs: FitInputs, gamma: float, seed: int, n_rows: int | None = None
+    ) -> Nystroem:
         return Nystroem(
             n_landmarks=self.n_landmarks,
             kernel=self.kernel,
@@ -224,6 +319,6 @@ class NBAUC(KernelScorer):
             degree=self.degree,
             coef0=self.coef0,
             landmarks=self.landmarks,
-            dtype=working_dtype(inputs.X, self.n_landmarks),
+            dtype=working_dtype(inputs.X, self.n_landmarks, n_rows),
             random_state=seed,
         ).fit(inputs.X, np.asarray(inputs.is_pos), sample_weight=inputs.weight)

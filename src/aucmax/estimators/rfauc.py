@@ -25,6 +25,7 @@ from aucmax._utils.validation import (
 from aucmax.design import Design, MappedDesign
 from aucmax.design.mapped import BLOCK_ROWS
 from aucmax.estimators._base import AUCScorer
+from aucmax.estimators._holdout import row_keys
 from aucmax.estimators._kernel_choice import (
     MAX_LANDMARKS,
     choose_kernel,
@@ -192,7 +193,9 @@ class RFAUC(AUCScorer):
             )
             feature_map = self._fit_map(inputs, choice.gamma, self.n_features, seed)
             design, axes = _mapped(inputs.X, feature_map, budget)
-            result = fit_mapped(self, design, inputs, choice)
+            result = fit_mapped(
+                self, design, inputs, choice, lambda: row_keys(inputs.X)
+            )
             scores = design.scores(result.coef)
             threshold = balanced_threshold(scores, inputs.is_pos, inputs.weight)
             self.classes_ = inputs.classes

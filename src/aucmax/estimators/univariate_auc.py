@@ -141,7 +141,7 @@ class UnivariateAUC(LinearScorer):
                 inputs.weight,
                 loss=LOSSES[self.loss](),
                 alpha=self.alpha,
-                start=self._start(inputs),
+                start=self._start(inputs.X.shape[1]),
                 tol=self.tol,
                 max_iter=self.max_iter,
                 on_step=self._on_step(),

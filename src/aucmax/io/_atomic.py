@@ -27,6 +27,7 @@ def replacing(path: Path) -> Iterator[Path]:
         with draft.open("r+b") as file:
             os.fsync(file.fileno())
         draft.replace(path)
+        _sync_folder(folder)
     except OSError as error:
         if error.errno is None:
             raise
@@ -37,3 +38,14 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Bring names to the disk too, where folders can be opened."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

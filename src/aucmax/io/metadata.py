@@ -18,6 +18,10 @@ FORMAT = 1
 MEMBER = "aucmax.json"
 
 
+class NewerFormat(ValueError):
+    """A file of a later version of aucmax."""
+
+
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return what is known of a saved model, without loading it.
 
@@ -73,7 +77,7 @@ def _check_format(file: Path, found: dict[str, Any]) -> None:
             f"{file} is damaged: it does not tell its format. Get it again."
         )
     if number > FORMAT:
-        raise ValueError(
+        raise NewerFormat(
             f"{file} has format {number}, of aucmax {saved.get('aucmax')}; aucmax "
             f"{versions()['aucmax']} reads formats up to {FORMAT}. Update aucmax."
         )

@@ -86,13 +86,24 @@ def save(
     (0.01, {'data': 'made up'})
     >>> folder.cleanup()
     """
+    write_model(model, path, metadata=metadata)
+
+
+def write_model(
+    model: Any,
+    path: str | os.PathLike[str],
+    *,
+    metadata: Mapping[str, Any] | None = None,
+    compression: int = zipfile.ZIP_DEFLATED,
+) -> None:
+    """Do what `save` does, packed or not."""
     skops = import_optional("skops.io", "io")
     add_states()
     told = describe(model, metadata)
     with replacing(Path(path)) as draft:
         try:
             with draft.open("wb") as file:
-                skops.dump(model, file, compression=zipfile.ZIP_DEFLATED)
+                skops.dump(model, file, compression=compression)
         except OSError:
             raise
         # What cannot be saved fails in many ways, most of them a TypeError.

@@ -8,6 +8,13 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from aucmax._utils.checkpoint import (
+    Checkpoint,
+    State,
+    describe_fit,
+    skip,
+    take_over,
+)
 from aucmax._utils.validation import split_labels
 from aucmax.metrics._inputs import as_vector
 from aucmax.metrics.auc import roc_auc
@@ -46,6 +53,7 @@ def evaluate_stream(
     window: int | None = 1000,
     fading: float | None = None,
     score: Score | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Iterator[StreamRecord]:
     """Score each batch, then learn from it, and yield the AUC over time.
 
@@ -76,6 +84,10 @@ def evaluate_stream(
         comparison of scores of different times, and that of aucmax's models, which is
         set on a sample of all rows so far, moves when the stream changes: ``lambda
         model, X: X @ model.coef_[0]`` leaves it out.
+    checkpoint : Checkpoints, default=None
+        Where to keep model and window after each batch, and to go on from; see
+        :class:`aucmax.io.Checkpoints`. The batches must then be those of the first
+        time; the ones already learned are passed over, without records.
 
     Yields
     ------
@@ -109,6 +121,12 @@ def evaluate_stream(
         score = _choose_score(model)
     open_metric = functools.partial(PrequentialAUC, window=window, fading=fading)
     open_metric()  # to complain of its settings now, not with the first batch
+    saved = None
+    if checkpoint is not None:
+        past = {"window": window, "fading": fading}
+        saved = checkpoint.resume({"evaluate_stream": past, **describe_fit(model)})
+        if saved is not None:
+            take_over(model, saved["model"])
     known = getattr(model, "classes_", None)
     if classes is not None:
         given = split_labels(classes, name="evaluate_stream")[0]
@@ -118,7 +136,7 @@ def evaluate_stream(
                 f"{np.asarray(known).tolist()}. Leave it out, or pass a new model."
             )
         known = given
-    return _run(model, score, batches, known, open_metric)
+    return _run(model, score, batches, known, open_metric, checkpoint, saved)
 
 
 def _run(
@@ -127,11 +145,16 @@ def _run(
     batches: Iterable[tuple[Any, ArrayLike]],
     classes: NDArray[Any] | None,
     open_metric: Callable[..., PrequentialAUC],
+    checkpoint: Checkpoint | None,
+    saved: State | None,
 ) -> Iterator[StreamRecord]:
     """Yield a record per batch; errors get a note that says which batch it was."""
     metric: PrequentialAUC | None = None
-    n_rows, n_pos = 0, 0
-    for number, batch in enumerate(batches, start=1):
+    n_rows, n_pos, n_done = 0, 0, 0
+    if saved is not None:
+        metric, n_done = saved["metric"], saved["n_batches"]
+        n_rows, n_pos = saved["n_rows"], saved["n_pos"]
+    for number, batch in enumerate(skip(batches, n_done), start=n_done + 1):
         try:
             X, y = _unpack(batch)
             auc = auc_batch = np.nan
@@ -156,6 +179,16 @@ def _run(
         n_rows += len(is_pos)
         n_pos += int(np.count_nonzero(is_pos))
         yield StreamRecord(n_rows, n_pos, auc, auc_batch)
+        if checkpoint is not None:
+            # Only now: a record may come twice, but none is lost.
+            state = {
+                "model": model,
+                "metric": metric,
+                "n_batches": number,
+                "n_rows": n_rows,
+                "n_pos": n_pos,
+            }
+            checkpoint.offer(state.copy)
 
 
 def _choose_score(model: Any) -> Score:

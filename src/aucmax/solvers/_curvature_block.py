@@ -10,6 +10,7 @@ alpha and all at a tiny one, so the block costs little until it is needed.
 import numpy as np
 from scipy.linalg import lapack
 
+from aucmax._utils.checkpoint import State
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray, to_dense
 from aucmax.design import Design
 from aucmax.losses import PairLoss, Terms
@@ -32,6 +33,16 @@ PANELS = 6
 SHIFT = 1e-7
 # With all rows at hand in a few milliseconds, there is nothing to estimate.
 SMALL_PROBLEM, SMALL_ROWS = 10**8, 2000
+ESTIMATED = (
+    "curvature",
+    "is_small",
+    "diagonal",
+    "columns",
+    "is_cut",
+    "cost",
+    "is_complete",
+    "_block",
+)
 
 
 class CurvatureBlock:
@@ -85,6 +96,19 @@ class CurvatureBlock:
         self.is_complete = n_rows >= n_active
         self._block = draw.block(n_rows, columns)
         self.factorise(alpha)
+
+    def state(self) -> State:
+        """Return what was estimated, and how."""
+        return {name: getattr(self, name) for name in ESTIMATED}
+
+    @classmethod
+    def restored(cls, state: State, alpha: float) -> "CurvatureBlock":
+        """Return the block of such a state."""
+        block = cls.__new__(cls)
+        for name in ESTIMATED:
+            setattr(block, name, state[name])
+        block.factorise(alpha)
+        return block
 
     def factorise(self, alpha: float) -> None:
         """Prepare ``solve`` for this ``alpha``."""

@@ -8,6 +8,7 @@ touching the rows.
 import numpy as np
 
 from aucmax._kernels.products import dot
+from aucmax._utils.checkpoint import State
 from aucmax._utils.typing import BoolArray, FloatArray
 from aucmax.design import Design
 from aucmax.losses import PairLoss
@@ -35,9 +36,7 @@ class Descent:
     def place(self, coef: FloatArray) -> None:
         """Stand at ``coef``."""
         n = self.design.shape[0]
-        # Vectors of scores for a direction and along it; the rest of _work is for CG.
-        self._work = list(np.empty((3, n)))
-        self._memory = np.empty((4, n))
+        self._make_room()
         self.coef = coef
         if np.any(coef):
             self.scores = self.design.scores(coef)
@@ -46,6 +45,24 @@ class Descent:
             self.scores = np.zeros(n)
         self._evaluate(self.scores)
         self._update_gradient()
+
+    def _make_room(self) -> None:
+        n = self.design.shape[0]
+        # Vectors of scores for a direction and along it; the rest of _work is for CG.
+        self._work = list(np.empty((3, n)))
+        self._memory = np.empty((4, n))
+
+    def _point(self) -> State:
+        """Return where the point stands."""
+        names = ("coef", "scores", "loss_grad", "n_passes")
+        return {name: getattr(self, name) for name in names}
+
+    def _return_to(self, state: State) -> None:
+        """Stand where ``_point`` said, to the last bit and without a product."""
+        self._make_room()
+        self.coef, self.scores = state["coef"], state["scores"]
+        self._evaluate(self.scores)
+        self.loss_grad, self.n_passes = state["loss_grad"], state["n_passes"]
 
     def objective(self, alpha: float) -> float:
         """Return the loss plus the penalty where the point stands."""

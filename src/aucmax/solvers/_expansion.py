@@ -199,6 +199,8 @@ class WhitenedDesign:
     Kept as two factors, because the product would cost more than it saves.
     """
 
+    reads_in_order = False
+
     def __init__(self, columns: NDArray[Any], factor: FloatArray) -> None:
         self._columns = columns
         self._factor = factor

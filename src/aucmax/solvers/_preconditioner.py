@@ -169,13 +169,17 @@ def _unit_columns(design: Design, index: IntArray) -> tuple[NDArray[Any], FloatA
     # A few at a time, because they are copied three times on the way: as much as a
     # quarter of a vector of scores, or half a megabyte.
     size = max(design.shape[0] // 4, 2**16) // design.shape[1] + 1
+    gathered = design.rows(index) if design.reads_in_order else None
     for low in range(0, len(index), size):
-        part = to_dense(design.rows(index[low : low + size]))
+        some = slice(low, low + size)
+        part = to_dense(
+            design.rows(index[some]) if gathered is None else gathered[some]
+        )
         if low == 0:
             middle = part.mean(axis=0)
             scale = np.abs(part[:256] - middle).max(axis=0).astype(np.float64)
             # A column may be next to constant in these rows and large in others.
             scale = np.maximum(scale, LEAST_SCALE * scale.max())
             scale[scale == 0.0] = 1.0
-        columns[:, low : low + size] = ((part - middle) / scale).T
+        columns[:, some] = ((part - middle) / scale).T
     return columns, scale

@@ -6,11 +6,15 @@ With ``d = mean_pos - mean_neg`` and class covariances ``S``, the mean over pair
 ``(S_pos + S_neg + d d' + alpha / 2 I) coef = d``.
 """
 
+from collections.abc import Iterable
+from functools import partial
+
 import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, cg
 
-from aucmax._utils.typing import BoolArray, FloatArray, IntArray
+from aucmax._utils.checkpoint import Offer, State, skip
+from aucmax._utils.typing import BoolArray, FloatArray, Matrix
 from aucmax.design import Design
 from aucmax.losses import Square
 from aucmax.solvers._base import Result, Step, check_finite
@@ -18,6 +22,8 @@ from aucmax.summaries import ClassMoments
 
 # Rows held dense at a time: about 32 MB.
 BLOCK_VALUES = 4 * 2**20
+# Moments of the positives and of the negatives.
+Pair = tuple[ClassMoments, ClassMoments]
 
 
 def solve_moments(pos: ClassMoments, neg: ClassMoments, *, alpha: float) -> Result:
@@ -36,15 +42,68 @@ def solve_moments(pos: ClassMoments, neg: ClassMoments, *, alpha: float) -> Resu
 
 
 def collect_moments(
-    design: Design, is_pos: BoolArray, weight: FloatArray
-) -> tuple[ClassMoments, ClassMoments]:
-    """Return the moments of the positives and of the negatives, in one pass."""
+    batches: Iterable[Matrix],
+    is_pos: BoolArray,
+    weight: FloatArray,
+    saved: State | None = None,
+    offer: Offer | None = None,
+) -> Pair:
+    """Return the moments of the positives and of the negatives, in one pass.
+
+    After every batch its state is offered; ``saved`` is such a state.
+    """
+    low, n_done, pair = 0, 0, None
+    if saved is not None:
+        low, n_done = saved["n_rows"], saved["n_batches"]
+        pair = ClassMoments(*saved["pos"]), ClassMoments(*saved["neg"])
     # Squares beyond the range of float64 are infinite, which is noticed later.
     with np.errstate(over="ignore", invalid="ignore"):
-        return (
-            _moments_of(design, np.flatnonzero(is_pos & (weight > 0.0)), weight),
-            _moments_of(design, np.flatnonzero(~is_pos & (weight > 0.0)), weight),
+        for rows in skip(batches, n_done):
+            here = slice(low, low + rows.shape[0])
+            new = moments_of_block(rows, is_pos[here], weight[here])
+            pair = (
+                new if pair is None else (pair[0].merge(new[0]), pair[1].merge(new[1]))
+            )
+            low, n_done = here.stop, n_done + 1
+            if offer is not None:
+                offer(partial(_state_of, low, n_done, *pair))
+    if pair is None or low != len(is_pos):
+        raise ValueError(
+            f"The first pass had {len(is_pos)} rows, but a later one has {low}. The "
+            "files of a source must not change meanwhile."
         )
+    return pair
+
+
+def moments_of_block(rows: Matrix, is_pos: BoolArray, weight: FloatArray) -> Pair:
+    """Return the moments of the positives and of the negatives among some rows."""
+    size = max(1, BLOCK_VALUES // rows.shape[1])
+    pair = ClassMoments.empty(rows.shape[1]), ClassMoments.empty(rows.shape[1])
+    for low in range(0, rows.shape[0], size):
+        part, is_pos_here = rows[low : low + size], is_pos[low : low + size]
+        weight_here = weight[low : low + size]
+        pos, neg = (
+            ClassMoments.of_rows(part[mask], weight_here[mask])
+            for mask in (is_pos_here, ~is_pos_here)
+        )
+        pair = merge_both(pair, (pos, neg))
+    return pair
+
+
+def merge_both(left: Pair, right: Pair) -> Pair:
+    """Return the moments of both sets of rows together, for both classes."""
+    return left[0].merge(right[0]), left[1].merge(right[1])
+
+
+def _state_of(
+    n_rows: int, n_batches: int, pos: ClassMoments, neg: ClassMoments
+) -> State:
+    return {
+        "n_rows": n_rows,
+        "n_batches": n_batches,
+        "pos": [pos.mass, pos.mean, pos.scatter],
+        "neg": [neg.mass, neg.mean, neg.scatter],
+    }
 
 
 def solve_implicit(
@@ -82,15 +141,6 @@ def solve_implicit(
     value += 0.5 * alpha * float(coef @ coef)
     message = f"residual {'above' if failed else 'below'} {tol:g} of that at zero"
     return Result(coef, value, len(history), failed == 0, message, history)
-
-
-def _moments_of(design: Design, index: IntArray, weight: FloatArray) -> ClassMoments:
-    moments = ClassMoments.empty(design.shape[1])
-    size = max(1, BLOCK_VALUES // design.shape[1])
-    for low in range(0, len(index), size):
-        block = index[low : low + size]
-        moments = moments.merge(ClassMoments.of_rows(design.rows(block), weight[block]))
-    return moments
 
 
 def solve_semidefinite(matrix: FloatArray, vector: FloatArray) -> FloatArray:

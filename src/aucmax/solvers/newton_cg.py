@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from aucmax._utils.checkpoint import Offer, State
 from aucmax._utils.typing import BoolArray, FloatArray
 from aucmax.design import Design, LocalDesign
 from aucmax.losses import PairLoss
@@ -51,6 +52,8 @@ def newton_cg(
     tol: float = 1e-6,
     max_iter: int = 100,
     on_step: OnStep | None = None,
+    saved: State | None = None,
+    offer: Offer | None = None,
 ) -> Result:
     """Minimise the loss plus ``alpha / 2 * |coef|^2``.
 
@@ -61,9 +64,22 @@ def newton_cg(
     are estimates, not certificates.
 
     Cost: two passes over the rows per CG step, one sort per point of a line search.
+
+    After every step its state is offered; ``saved`` is such a state, from which the
+    same steps follow as without the break.
     """
-    solver = NewtonCG(design, is_pos, weight, loss=loss, start=start, first_alpha=alpha)
-    return solver.minimise(alpha, tol=tol, max_iter=max_iter, on_step=on_step)
+    solver = NewtonCG(
+        design,
+        is_pos,
+        weight,
+        loss=loss,
+        start=start,
+        first_alpha=alpha,
+        saved=saved,
+    )
+    return solver.minimise(
+        alpha, tol=tol, max_iter=max_iter, on_step=on_step, offer=offer
+    )
 
 
 class NewtonCG(Descent):
@@ -78,13 +94,36 @@ class NewtonCG(Descent):
         loss: PairLoss,
         first_alpha: float,
         start: FloatArray | None = None,
+        saved: State | None = None,
     ) -> None:
         super().__init__(design, is_pos, weight, loss=loss)
         self.preconditioner: Preconditioner | None = None
+        # Steps that a saved state has behind it.
+        self.taken: list[Step] = []
         # Longest step CG took in the metric of the preconditioner: by how much that
         # overstates the curvature.
         self.stretch = np.inf
+        if saved is not None:
+            self._restore(saved)
+            return
         self.place(self._subsample_solution(first_alpha) if start is None else start)
+
+    def state(self, history: list[Step]) -> State:
+        """Return what the next step depends on."""
+        preconditioner = self.preconditioner
+        assert preconditioner is not None
+        return self._point() | {
+            "stretch": self.stretch,
+            "hessian": preconditioner.hessian,
+            "patience": preconditioner.patience,
+            "history": np.array(history),
+        }
+
+    def _restore(self, state: State) -> None:
+        self._return_to(state)
+        self.stretch = state["stretch"]
+        self.preconditioner = Preconditioner(state["hessian"], state["patience"])
+        self.taken = [Step(*map(float, step)) for step in state["history"]]
 
     def _subsample_solution(self, alpha: float) -> FloatArray:
         """Return the solution of the same problem on a spread of the rows.
@@ -118,13 +157,14 @@ class NewtonCG(Descent):
         tol: float,
         max_iter: int,
         on_step: OnStep | None = None,
+        offer: Offer | None = None,
     ) -> Result:
         """Minimise at ``alpha`` from where the solver stands."""
-        history: list[Step] = []
+        history, self.taken = self.taken, []
         preconditioner = self.preconditioner or self._new_preconditioner()
         preconditioner.factorise(alpha)
-        converged = self._is_close_enough(alpha, tol)
-        for _ in range(0 if converged else max_iter):
+        converged = not history and self._is_close_enough(alpha, tol)
+        for _ in range(0 if converged else max_iter - len(history)):
             value = self.objective(alpha)
             grad = self.loss_grad + alpha * self.coef
             if not np.any(grad):
@@ -158,6 +198,8 @@ class NewtonCG(Descent):
             if direction.n_steps > preconditioner.patience:
                 preconditioner = self._new_preconditioner()
                 preconditioner.factorise(alpha)
+            if offer is not None:
+                offer(lambda: self.state(history))
         value = self.objective(alpha)
         message = (
             f"relative Newton decrement below {tol:g}"

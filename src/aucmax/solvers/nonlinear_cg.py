@@ -8,8 +8,12 @@ pairs. It needs about half as many products as truncated Newton with an equally 
 preconditioner, and a fifth of what it needs without.
 """
 
+from functools import partial
+from typing import NamedTuple
+
 import numpy as np
 
+from aucmax._utils.checkpoint import Offer, State
 from aucmax._utils.typing import BoolArray, FloatArray
 from aucmax.design import Design, LocalDesign
 from aucmax.losses import PairLoss, Terms
@@ -43,6 +47,7 @@ SUBSAMPLE_SHARE, SUBSAMPLE_ROWS, SUBSAMPLE_TOL = 1 / 8, 4000, 0.03
 SUBSAMPLE_ABOVE = 5000
 # It leaves out columns whose curvature is below this share of its alpha.
 NEGLIGIBLE = 0.1
+COUNTERS = ("n_steps", "rows_per_column", "age", "stretch")
 
 
 def nonlinear_cg(
@@ -56,6 +61,8 @@ def nonlinear_cg(
     tol: float = 1e-4,
     max_iter: int = 1000,
     on_step: OnStep | None = None,
+    saved: State | None = None,
+    offer: Offer | None = None,
 ) -> Result:
     """Minimise the loss plus ``alpha / 2 * |coef|^2``.
 
@@ -64,11 +71,22 @@ def nonlinear_cg(
     promises less than ``tol`` of the objective, an estimate of twice the gap.
 
     Cost: two passes over the rows per step.
+
+    After every step its state is offered; ``saved`` is such a state, from which the
+    same steps follow as without the break.
     """
     solver = NonlinearCG(
-        design, is_pos, weight, loss=loss, start=start, first_alpha=alpha
+        design,
+        is_pos,
+        weight,
+        loss=loss,
+        start=start,
+        first_alpha=alpha,
+        saved=saved,
     )
-    return solver.minimise(alpha, tol=tol, max_iter=max_iter, on_step=on_step)
+    return solver.minimise(
+        alpha, tol=tol, max_iter=max_iter, on_step=on_step, offer=offer
+    )
 
 
 class NonlinearCG(Descent):
@@ -83,14 +101,20 @@ class NonlinearCG(Descent):
         loss: PairLoss,
         first_alpha: float,
         start: FloatArray | None = None,
+        saved: State | None = None,
     ) -> None:
         super().__init__(design, is_pos, weight, loss=loss)
+        # The way that a saved state has behind it.
+        self.way: _Way | None = None
         self.n_steps = 0
         self.rows_per_column = ROWS_PER_COLUMN
         # Steps since the block was made, and the length of the last in its metric.
         self.age, self.stretch = 0, 1.0
         # A penalty at which few columns matter, to start from zero with.
         self.easy_alpha = 0.0
+        if saved is not None:
+            self._restore(saved)
+            return
         self.place(self._subsample_solution(first_alpha) if start is None else start)
 
     def _subsample_solution(self, alpha: float) -> FloatArray:
@@ -137,14 +161,18 @@ class NonlinearCG(Descent):
         tol: float,
         max_iter: int,
         on_step: OnStep | None = None,
+        offer: Offer | None = None,
     ) -> Result:
         """Minimise at ``alpha`` from where the solver stands."""
-        history: list[Step] = []
         final, converged = alpha, False
-        # Only on the way from zero: later alphas of a path are a short way off.
-        alpha, self.easy_alpha = max(alpha, self.easy_alpha), 0.0
-        block = self._renewed_block(alpha)
-        direction = previous = None
+        if self.way is None:
+            # Only on the way from zero: later alphas of a path are a short way off.
+            alpha, self.easy_alpha = max(alpha, self.easy_alpha), 0.0
+            block = self._renewed_block(alpha)
+            direction = previous = None
+            history: list[Step] = []
+        else:
+            (alpha, block, direction, previous, history), self.way = self.way, None
         while True:
             value = self.objective(alpha)
             grad = self.loss_grad + alpha * self.coef
@@ -187,6 +215,9 @@ class NonlinearCG(Descent):
             history.append(Step(self.objective(final), gap, self.n_passes))
             if on_step is not None:
                 on_step(history[-1])
+            if offer is not None:
+                way = _Way(alpha, block, direction, previous, history)
+                offer(partial(self.state, way))
         message = (
             f"a step promised less than {tol:g} of the objective"
             if converged
@@ -195,6 +226,28 @@ class NonlinearCG(Descent):
         value = self.objective(final)
         return Result(
             self.coef.copy(), value, len(history), converged, message, history
+        )
+
+    def state(self, way: "_Way") -> State:
+        """Return what the next step depends on."""
+        return (
+            self._point()
+            | {name: getattr(self, name) for name in COUNTERS}
+            | way._asdict()
+            | {"block": way.block.state(), "history": np.array(way.history)}
+        )
+
+    def _restore(self, state: State) -> None:
+        self._return_to(state)
+        for name in COUNTERS:
+            setattr(self, name, state[name])
+        alpha = state["alpha"]
+        self.way = _Way(
+            alpha,
+            CurvatureBlock.restored(state["block"], alpha),
+            state["direction"],
+            tuple(state["previous"]),
+            [Step(*map(float, step)) for step in state["history"]],
         )
 
     def _is_stale(self, block: CurvatureBlock) -> bool:
@@ -235,6 +288,16 @@ class NonlinearCG(Descent):
             self.is_pos,
             self.weight,
         )
+
+
+class _Way(NamedTuple):
+    """How the next step depends on those before, besides where they led."""
+
+    alpha: float
+    block: CurvatureBlock
+    direction: FloatArray | None
+    previous: tuple[FloatArray, FloatArray] | None
+    history: list[Step]
 
 
 def _next_alpha(alpha: float, final: float) -> float:

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Learning from batches one after the other, with a place to go on from."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aucmax._utils.checkpoint import (
+    Checkpoint,
+    State,
+    describe_fit,
+    skip,
+    take_over,
+)
+from aucmax._utils.progress import report
+from aucmax.estimators._source import Source
+
+# Batches between two lines of progress.
+REPORT_EVERY = 10
+
+
+def learn_in_order(
+    model: Any,
+    source: Source,
+    classes: ArrayLike | None,
+    checkpoint: Checkpoint | None,
+) -> None:
+    """Learn all batches, as many times as there are passes, or those that are left."""
+    n_passes = getattr(model, "n_passes", 1)
+    if n_passes > 1 and isinstance(source, Iterator):
+        raise TypeError(
+            f"n_passes={n_passes} reads the batches several times, but a "
+            f"{type(source).__name__} can be read only once. Pass a list, or what "
+            "aucmax.io.read_batches returns."
+        )
+    first_pass, n_done = 0, 0
+    if checkpoint is not None:
+        saved = checkpoint.resume(describe_fit(model))
+        if saved is not None:
+            take_over(model, saved["model"])
+            first_pass, n_done = saved["n_passed"], saved["n_batches"]
+    for n_passed in range(first_pass, n_passes):
+        for number, batch in enumerate(skip(source, n_done), start=n_done + 1):
+            try:
+                X, y = batch
+                if np.shape(X)[0]:
+                    model.partial_fit(X, y, classes=classes)
+            except Exception as error:  # of any kind: it goes on, and says where
+                error.add_note(f"This was in batch {number} of the source.")
+                raise
+            if checkpoint is not None:
+                checkpoint.offer(partial(_state, model, n_passed, number))
+            if getattr(model, "verbose", 0) and number % REPORT_EVERY == 0:
+                report(
+                    f"[{type(model).__name__}] pass {n_passed + 1} of {n_passes}  "
+                    f"batch {number}  rows {model.n_samples_seen_}"
+                )
+        n_done = 0
+    if not hasattr(model, "classes_"):
+        raise ValueError(
+            "The source gave no rows. Check that it is not used up, and that its files "
+            "are not empty."
+        )
+
+
+def _state(model: Any, n_passed: int, n_batches: int) -> State:
+    return {"model": model, "n_passed": n_passed, "n_batches": n_batches}

@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rows that come from a source in batches, checked and labelled, for ``fit_stream``."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucmax._kernels.products import FEW_ROWS
+from aucmax._utils.checkpoint import Checkpoint, Offer, State, describe_fit, skip
+from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
+from aucmax._utils.validation import (
+    FitInputs,
+    check_features,
+    check_row_weight,
+    check_rows,
+    check_weight,
+    split_labels,
+)
+from aucmax.design import LocalDesign, StreamedDesign
+from aucmax.design.local import offset_stride, typical_row
+from aucmax.solvers._sampling import spread_sample
+
+# Batches (X, y) or (X, y, sample_weight), the same ones at every iteration.
+Source: TypeAlias = Iterable[Any]
+# Rows in memory from which a kernel and landmarks are chosen: at least, at most, and so
+# many values in between, 256 MB of float64.
+LEAST_SAMPLE, MOST_SAMPLE, SAMPLE_VALUES = 20_000, 100_000, 2**25
+# Labels in an error message.
+N_SHOWN = 5
+
+
+class Rows:
+    """The rows of a source that has been checked, in the form the solvers need.
+
+    Only those where ``used``, if given, is true.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        estimator: Any,
+        dtype: np.dtype[Any],
+        used: BoolArray | None = None,
+    ) -> None:
+        self.source = source
+        self._estimator = estimator
+        self._dtype = dtype
+        self._used = used
+
+    def only(self, used: BoolArray) -> "Rows":
+        """Return some of the rows."""
+        return Rows(self.source, self._estimator, self._dtype, used)
+
+    def __iter__(self) -> Iterator[Matrix]:
+        return self.skip(0)
+
+    def skip(self, n_batches: int) -> Iterator[Matrix]:
+        """Return the rows after so many batches, where all rows are used."""
+        low = 0
+        for X, *_ in skip(self.source, n_batches):
+            n = X.shape[0]
+            if n == 0:
+                # One for one with the source, so that batches can be counted.
+                yield np.empty((0, self._estimator.n_features_in_), self._dtype)
+                continue
+            rows = self._converted(X)
+            if self._used is not None:
+                rows = rows[self._used[low : low + n]]
+                low += n
+            yield rows
+
+    def _converted(self, X: Any) -> Matrix:
+        is_ready = isinstance(X, np.ndarray) or (
+            is_sparse(X) and X.format == "csr" and X.has_canonical_format
+        )
+        # Checked in the first pass; other forms have to be converted once more.
+        rows = X if is_ready else check_features(self._estimator, X)
+        return rows.astype(self._dtype, copy=False)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamInputs:
+    """What the first pass over a source has found.
+
+    Attributes
+    ----------
+    rows : Rows
+        The rows, again and again.
+    is_pos : ndarray of shape (n_samples,)
+        Mask of the positives.
+    weight : ndarray of shape (n_samples,)
+        How often each row counts.
+    classes : ndarray of shape (2,)
+        The labels.
+    shape : tuple of int
+        Number of rows and of features.
+    dtype : dtype
+        Precision of the rows: float32 if it is that of all batches, else float64.
+    is_sparse : bool
+        Whether they are CSR.
+    """
+
+    rows: Rows
+    is_pos: BoolArray
+    weight: FloatArray
+    classes: NDArray[Any]
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    is_sparse: bool
+
+    def collect(self, function: Callable[[Matrix], NDArray[Any]]) -> NDArray[Any]:
+        """Return one number per row, from a function of the rows of a batch."""
+        values = np.concatenate([function(rows) for rows in self.rows])
+        if len(values) != self.shape[0]:
+            raise ValueError(
+                f"The first pass had {self.shape[0]} rows, but a later one has "
+                f"{len(values)}. The files of a source must not change meanwhile."
+            )
+        return values
+
+
+def without_idle_rows(inputs: StreamInputs) -> StreamInputs:
+    """Return the rows that have weight: the others are absent, also when counted."""
+    used = inputs.weight > 0.0
+    if np.all(used):
+        return inputs
+    return replace(
+        inputs,
+        rows=inputs.rows.only(used),
+        is_pos=inputs.is_pos[used],
+        weight=inputs.weight[used],
+        shape=(int(np.count_nonzero(used)), inputs.shape[1]),
+    )
+
+
+def sample_rows(inputs: StreamInputs) -> FitInputs:
+    """Return all rows if they are few, else a spread of them, gathered in one pass.
+
+    Each then stands for several: weights are raised so that either class keeps its
+    mass.
+    """
+    n, d = inputs.shape
+    size = max(LEAST_SAMPLE, min(MOST_SAMPLE, SAMPLE_VALUES // d))
+    index, weight = np.arange(n), inputs.weight
+    if n > size:
+        index = spread_sample(inputs.is_pos, inputs.weight, size)
+        weight = weight.copy()
+        for mask in (inputs.is_pos, ~inputs.is_pos):
+            drawn = index[mask[index]]
+            weight[drawn] *= weight[mask].sum() / weight[drawn].sum()
+    gathered = streamed_design(inputs, centred=False).rows(index)
+    return FitInputs(gathered, inputs.is_pos[index], weight[index], inputs.classes)
+
+
+def check_source(estimator: Any, source: Source) -> StreamInputs:
+    """Read all batches once; record the features on ``estimator``.
+
+    Whatever is wrong with a batch is said with its number, counted from 1.
+    """
+    name = type(estimator).__name__
+    if isinstance(source, Iterator):
+        raise TypeError(
+            f"{name}.fit_stream reads the batches several times, but a "
+            f"{type(source).__name__} can be read only once. Pass a list, or what "
+            "aucmax.io.read_batches returns; for one pass use OPAUC.partial_fit."
+        )
+    found = _Found(estimator)
+    for number, batch in enumerate(source, start=1):
+        try:
+            found.add(batch)
+        except Exception as error:  # of any kind: it goes on, and says where it was
+            error.add_note(f"This was in batch {number} of the source.")
+            raise
+    return found.inputs(source)
+
+
+class _Found:
+    """What is known of the batches so far."""
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+        self.name = type(estimator).__name__
+        self.labels: list[Any] = []
+        self.codes: list[NDArray[np.int8]] = []
+        self.weights: list[FloatArray] = []
+        self.dtype: np.dtype[Any] | None = None
+        self.is_sparse = False
+
+    def add(self, batch: Any) -> None:
+        X, y, weight = _unpack(batch)
+        if X.shape[0] == 0:
+            return
+        is_first = self.dtype is None
+        if is_first:
+            rows = check_rows(self.estimator, X)[0]
+            self.dtype, self.is_sparse = rows.dtype, is_sparse(rows)
+        else:
+            rows = check_features(self.estimator, X)
+            self.dtype = np.result_type(self.dtype, rows.dtype)
+        if is_sparse(rows) != self.is_sparse:
+            kinds = ("sparse", "dense") if self.is_sparse else ("dense", "sparse")
+            raise ValueError(
+                f"The first batch is {kinds[0]}, but this one is {kinds[1]}. Give all "
+                "batches in the same form."
+            )
+        if len(y) != rows.shape[0]:
+            raise ValueError(
+                f"The batch has {rows.shape[0]} rows, but {len(y)} labels. Give one "
+                "label per row."
+            )
+        self.codes.append(self._encode(y))
+        self.weights.append(check_row_weight(weight, rows.shape[0]))
+
+    def _encode(self, y: NDArray[Any]) -> NDArray[np.int8]:
+        """Return the number of each label in the order in which they were met."""
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            raise ValueError(
+                f"y contains NaN or infinity. {self.name} needs two distinct labels; "
+                "leave out the rows whose label is missing."
+            )
+        codes = np.empty(len(y), dtype=np.int8)
+        for label in np.unique(y).tolist():
+            if label not in self.labels:
+                self.labels.append(label)
+            if len(self.labels) > 2:
+                shown = ", ".join(map(repr, self.labels[:N_SHOWN]))
+                raise ValueError(
+                    "Only binary classification is supported, but there are more than "
+                    f"two labels: {shown}. Choose two of them, or compare one with the "
+                    "rest."
+                )
+            codes[y == label] = self.labels.index(label)
+        return codes
+
+    def inputs(self, source: Source) -> StreamInputs:
+        if self.dtype is None:
+            raise ValueError(
+                "The source gave no rows. Check that it is not used up, and that its "
+                "files are not empty."
+            )
+        classes, is_larger = split_labels(np.array(self.labels), name=self.name)
+        is_pos = is_larger[np.concatenate(self.codes)]
+        weight = check_weight(np.concatenate(self.weights), is_pos)
+        rows = Rows(source, self.estimator, self.dtype)
+        shape = len(is_pos), int(self.estimator.n_features_in_)
+        return StreamInputs(
+            rows, is_pos, weight, classes, shape, self.dtype, self.is_sparse
+        )
+
+
+def _unpack(batch: Any) -> tuple[Any, NDArray[Any], Any]:
+    if not isinstance(batch, tuple) or len(batch) not in (2, 3):
+        raise ValueError(
+            "A batch must be (X, y) or (X, y, sample_weight), but this one is a "
+            f"{type(batch).__name__}. Zip rows and labels together."
+        )
+    X, y = batch[0], np.asarray(batch[1])
+    if not hasattr(X, "shape"):
+        X = np.asarray(X)
+    if y.ndim != 1:
+        raise ValueError(f"The labels of a batch must be 1-d, but have {y.ndim} axes.")
+    return X, y, batch[2] if len(batch) == 3 else None
+
+
+def streamed_design(inputs: StreamInputs, *, centred: bool = True) -> StreamedDesign:
+    """Return the rows as a design, seen less the same row as in memory."""
+    n, d = inputs.shape
+    offset = np.zeros(d, dtype=inputs.dtype)
+
+    def design() -> StreamedDesign:
+        # Sums in float32 are the same where they begin at the same rows.
+        return StreamedDesign(
+            inputs.rows,
+            inputs.shape,
+            lambda _, rows: LocalDesign(rows, offset),
+            multiple=FEW_ROWS if inputs.dtype == np.float32 else 1,
+        )
+
+    if centred and not inputs.is_sparse:
+        offset = typical_row(design().rows(np.arange(0, n, offset_stride(n))))
+    return design()
+
+
+def resume_fit(
+    estimator: Any, inputs: StreamInputs, checkpoint: Checkpoint | None
+) -> tuple[State | None, Offer | None]:
+    """Return the state to go on from, if there is one, and where to offer new ones."""
+    if checkpoint is None:
+        return None, None
+    what = describe_fit(estimator) | {
+        "shape": list(inputs.shape),
+        "positives": int(np.count_nonzero(inputs.is_pos)),
+        "weight": float(inputs.weight.sum()),
+    }
+    return checkpoint.resume(what), checkpoint.offer

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where long fits keep what they have reached, to go on from after a crash."""
+
+import os
+import re
+import warnings
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from aucmax._utils.checkpoint import State
+from aucmax.io.metadata import NewerFormat, read_metadata
+from aucmax.io.models import Trusted, UntrustedModel, load, write_model
+
+NAME = re.compile(r"checkpoint-(\d{8})\.skops")
+DRAFT = re.compile(r"checkpoint-\d{8}\.skops\..*\.tmp")
+
+
+class Checkpoints:
+    """A folder with the last states of one fit.
+
+    Given to ``fit_stream`` or :func:`aucmax.metrics.evaluate_stream` as ``checkpoint``.
+    A process that was stopped at any moment, or a machine that lost power, starts the
+    same fit with the same folder again: the fit goes on from the last state, and ends
+    with the same model, bit for bit.
+
+    Parameters
+    ----------
+    folder : str or path
+        The folder; made if it is not there. Only for one fit at a time.
+    every : int, default=1
+        Keep every so manieth state: one is offered after each step of a solver, or
+        each batch of a stream.
+    keep : int, default=2
+        States to keep; the older ones are there in case the newest is damaged.
+    trusted : sequence of str or type, default=None
+        Types in a state that :func:`aucmax.io.load` would ask about, such as a model of
+        your own.
+
+    Notes
+    -----
+    A file is written beside the others, brought to the disk and then given its name,
+    so that there is never half a state; older ones are deleted only afterwards. Files
+    are in the format of :func:`aucmax.io.save`, which holds no code.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import make_classification
+    >>> from aucmax import OPAUC
+    >>> from aucmax.io import Checkpoints
+    >>> X, y = make_classification(600, random_state=0)
+    >>> batches = [(X[k : k + 100], y[k : k + 100]) for k in range(0, 600, 100)]
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> model = OPAUC().fit_stream(batches[:4], checkpoint=Checkpoints(folder.name))
+    >>> # The process ends here; another one goes on with the fifth batch.
+    >>> model = OPAUC().fit_stream(batches, checkpoint=Checkpoints(folder.name))
+    >>> model.n_samples_seen_
+    600
+    >>> folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        every: int = 1,
+        keep: int = 2,
+        trusted: Trusted | None = None,
+    ) -> None:
+        for name, number in (("every", every), ("keep", keep)):
+            if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+                raise ValueError(
+                    f"{name} must be a whole number from 1 on; got {number!r}."
+                )
+        self.folder = Path(folder)
+        self.every = every
+        self.keep = keep
+        self.trusted = trusted
+        self._what: dict[str, Any] = {}
+        self._n_offered = 0
+        if self.folder.exists() and not self.folder.is_dir():
+            raise NotADirectoryError(
+                f"{self.folder} is a file. Give the name of a folder for checkpoints."
+            )
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def __repr__(self) -> str:
+        return f"Checkpoints({str(self.folder)!r}, every={self.every})"
+
+    def resume(self, what: State) -> State | None:
+        """Return the last state of a fit, or None if there is none.
+
+        Parameters
+        ----------
+        what : dict
+            By what the fit is known again: numbers, text, lists and dicts.
+
+        Returns
+        -------
+        state : dict or None
+            What `offer` was last given.
+
+        Raises
+        ------
+        ValueError
+            If the folder has the states of another fit.
+
+        Warns
+        -----
+        UserWarning
+            If the newest state is damaged; the one before is taken.
+        """
+        self._what = what
+        for draft in self.folder.iterdir():
+            if DRAFT.fullmatch(draft.name):
+                draft.unlink(missing_ok=True)
+        for file in reversed(self._files()):
+            try:
+                told = read_metadata(file)["metadata"]
+                state: State = load(file, trusted=self.trusted)
+            except (NewerFormat, UntrustedModel):
+                raise
+            except ValueError as error:
+                warnings.warn(
+                    f"{error} The checkpoint before it is used, if there is one.",
+                    UserWarning,
+                    stacklevel=4,
+                )
+                continue
+            self._refuse_another(told)
+            return state
+        return None
+
+    def offer(self, state: Callable[[], State]) -> None:
+        """Keep what ``state()`` returns, if it is its turn.
+
+        Parameters
+        ----------
+        state : callable
+            Returns the state: numbers, text, arrays, models, and lists and dicts of
+            them.
+        """
+        self._n_offered += 1
+        if self._n_offered % self.every:
+            return
+        files = self._files()
+        number = 1 + (int(NAME.fullmatch(files[-1].name)[1]) if files else 0)  # type: ignore[index]
+        # Most of a state is numbers that do not get smaller.
+        write_model(
+            state(),
+            self.folder / f"checkpoint-{number:08}.skops",
+            metadata=self._what,
+            compression=zipfile.ZIP_STORED,
+        )
+        for old in self._files()[: -self.keep]:
+            old.unlink(missing_ok=True)
+
+    def _files(self) -> list[Path]:
+        return sorted(
+            file for file in self.folder.iterdir() if NAME.fullmatch(file.name)
+        )
+
+    def _refuse_another(self, told: dict[str, Any]) -> None:
+        for key, value in self._what.items():
+            if told.get(key) == value:
+                continue
+            then, now = told.get(key), value
+            if isinstance(then, dict) and isinstance(now, dict):
+                changed = [k for k in {*then, *now} if then.get(k) != now.get(k)]
+                key = min(changed)
+                then, now = then.get(key), now.get(key)
+            raise ValueError(
+                f"{self.folder} has the checkpoints of another fit: its {key} was "
+                f"{then}, but now it is {now}. Give another folder, or delete this one "
+                "to begin anew."
+            )
