@@ -8,7 +8,7 @@ from cli.command import call
 from cli.loans import make_loans
 from click.testing import CliRunner
 
-from aucmax.cli import main
+from aucmax.cli._main import main
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from aucmax.bench.protocol import KEYS, load_paper
 from aucmax.bench.store import Store
-from aucmax.cli import main
+from aucmax.cli._main import main
 from aucmax.cli.bench import _narrowed
 
 # The smallest run of a paper on a set that ships with the package.

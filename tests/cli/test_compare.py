@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import json
+import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 from cli.command import call
 from html_tree import Reader
-
-from aucmax.cli import _models
 
 CHOICE = ("--target", "late", "--drop", "id")
 
@@ -72,8 +71,26 @@ def test_unknown_names(folder):
 
 
 def test_package_that_is_missing(invoke, monkeypatch):
-    recipe = _models.Recipe("lightgbm_that_is_missing", "LGBMClassifier")
-    monkeypatch.setitem(_models.MODELS, "lightgbm", recipe)
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    monkeypatch.delitem(sys.modules, "aucmax.cli._boosted", raising=False)
     given = ("--models", "logistic,lightgbm")
     result = invoke("compare", "loans.csv", *CHOICE, *given, code=2)
-    assert "pip install lightgbm_that_is_missing" in " ".join(result.stderr.split())
+    told = " ".join(result.stderr.split())
+    assert "There is no model lightgbm here: lightgbm is needed for this" in told
+    assert 'pip install "aucmax[boost]"' in told
+
+
+def test_time_without_a_model_that_takes_it(folder):
+    given = (*CHOICE, "--models", "logistic,knn", "--time-budget", "3")
+    _, err = call("compare", "loans.csv", *given, folder=folder, code=2)
+    assert "--time-budget is for the model auto, which is not among --models." in err
+
+
+def test_picture_is_not_replaced_unless_asked(invoke, folder):
+    (folder / "roc.svg").write_text("mine")
+    given = (*CHOICE, "--models", "logistic", "--cv", "2", "--plot", "roc.svg")
+    result = invoke("compare", "loans.csv", *given, code=1)
+    assert "roc.svg is there already. Name another file, or add" in result.stderr
+    assert (folder / "roc.svg").read_text() == "mine"
+    invoke("compare", "loans.csv", *given, "--force")
+    assert (folder / "roc.svg").read_text() != "mine"

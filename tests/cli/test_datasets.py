@@ -6,7 +6,7 @@ import pytest
 from cli.command import NOWHERE, call
 from click.testing import CliRunner
 
-from aucmax.cli import main
+from aucmax.cli._main import main
 from aucmax.datasets import info, list_datasets
 
 BUNDLED = {"german", "glass", "satimage", "vehicle"}

@@ -140,3 +140,15 @@ def test_picture_into_no_folder(invoke):
     choice = (*TARGET, "--plot", "nowhere/roc.png")
     result = invoke("evaluate", "loans.skops", "new.csv", *choice, code=2)
     assert "there is no folder nowhere" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["report.html", "roc.png"])
+def test_picture_is_not_replaced_unless_asked(invoke, folder, name):
+    (folder / name).write_text("mine")
+    given = ("evaluate", "loans.skops", "new.csv", *TARGET, "--plot", name)
+    result = invoke(*given, code=1)
+    assert result.stdout == ""
+    assert f"{name} is there already. Name another file, or add" in result.stderr
+    assert (folder / name).read_text() == "mine"
+    invoke(*given, "--force")
+    assert (folder / name).read_bytes() != b"mine"

@@ -242,7 +242,8 @@ def test_unknown_model(tmp_path):
         (["--drop", "incone"], 1, "no column 'incone' to drop. The nearest.*income"),
         (["--positive", "maybe"], 1, "no value 'maybe' to be positive. It has no, yes"),
         (["--test", "none.csv"], 1, "There is no file none.csv"),
-        (["--format", "xls"], 1, "format must be one of"),
+        (["--format", "xls"], 2, "'xls' is not one of 'csv', 'tsv', 'parquet', "),
+        (["--separator", "::"], 2, "give one character .* such as ';'; got '::'"),
     ],
 )
 def test_bad_options(invoke, folder, choice, code, words):
@@ -252,6 +253,93 @@ def test_bad_options(invoke, folder, choice, code, words):
     assert re.search(words, " ".join(result.stderr.split()))
     assert result.stdout == ""
     assert files(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a,y\n" + "".join(f"1,{k}\n" for k in range(30)), "30 values, from 0 to 29"),
+        ("a,y\n1,0.5\n2,1.25\n3,2\n", "3 values, from 0.5 to 2,"),
+    ],
+    ids=["many", "fractions"],
+)
+def test_target_that_looks_continuous(tmp_path, text, words):
+    (tmp_path / "rows.csv").write_text(text)
+    _, err = call("fit", "rows.csv", "--target", "y", folder=tmp_path, code=1)
+    assert "'y' of rows.csv looks continuous: it has " in err
+    assert words in err
+    assert "name that with --target." in err
+    assert "--positive" in err
+    assert len(err.splitlines()) == 1
+
+
+def test_classes_that_are_numbers_are_not_continuous(invoke, folder):
+    (folder / "rows.csv").write_text("a,y\n1,0\n2,1\n3,2\n")
+    result = invoke("fit", "rows.csv", "--target", "y", code=1)
+    assert (
+        "'y' of rows.csv has 3 values, 0, 1, 2, where two are needed" in result.stderr
+    )
+
+
+def test_positive_label_that_most_rows_have_is_told(invoke, folder):
+    frame = make_loans()
+    frame["late"] = frame["late"].map({"yes": "bad one", "no": "good"})
+    frame.to_csv(folder / "good.csv", index=False)
+    result = invoke("fit", "good.csv", *TARGET, *QUICK)
+    n_pos = (frame["late"] == "good").sum()
+    assert result.stderr == (
+        "Note: the positive label of 'late' of good.csv is good, the last one in the "
+        f"alphabet, which {n_pos} of 240 rows have. If bad one shall be ranked high, "
+        "add --positive 'bad one'.\n"
+    )
+    named = invoke("fit", "good.csv", *TARGET, *QUICK, "--force", "--positive", "good")
+    assert named.stderr == ""
+    # Of numbers, the larger one is positive by custom.
+    frame["late"] = (frame["late"] == "good").astype(int)
+    frame.to_csv(folder / "good.csv", index=False)
+    assert invoke("fit", "good.csv", *TARGET, *QUICK, "--force").stderr == ""
+
+
+def test_one_is_not_many_and_the_card_names_the_file(invoke, folder):
+    make_loans()[["income", "late"]].to_csv(folder / "one.csv", index=False)
+    choice = ("--model", "ranksvm", "--cv", "0", "--out", "few.skops", "--card", "a.md")
+    result = invoke("fit", "one.csv", *TARGET, *choice)
+    assert "240, with 1 feature\n" in result.stdout
+    card = (folder / "a.md").read_text(encoding="utf-8")
+    assert 'model = load("few.skops")' in card
+
+
+def test_value_that_a_model_stumbles_over(folder):
+    choice = ("--model", "ranksvmcv", "--set", "cv=[1]", "--out", "new.skops")
+    out, err = call("fit", "loans.csv", *TARGET, *choice, folder=folder, code=1)
+    assert out == ""
+    assert re.fullmatch(
+        r"Error: ranksvmcv cannot learn with cv=\[1\] \(--set\): .*\. Give another "
+        r"value\.\n",
+        err,
+    )
+    assert not (folder / "new.skops").exists()
+
+
+def test_standard_input_is_read_once(folder):
+    given = (folder / "loans.csv").read_text()
+    choice = (*TARGET, *QUICK, "--test", "-")
+    _, err = call("fit", "-", *choice, folder=folder, given=given, code=2)
+    assert "The standard input can be read only once." in err
+
+
+def test_test_rows_in_another_format(invoke, folder):
+    (folder / "rows.svm").write_text("1 1:2\n0 1:3\n1 1:1\n0 1:4\n")
+    for choice in (("loans.csv", *TARGET, "--test", "rows.svm"), ("rows.svm",)):
+        more = () if "--test" in choice else ("--test", "new.csv")
+        result = invoke("fit", *choice, *QUICK, *more, "--force", code=2)
+        assert "Give both in the same format." in " ".join(result.stderr.split())
+    # A name that says nothing is read as DATA is.
+    for name in ("loans", "new"):
+        (folder / f"{name}.csv").rename(folder / f"{name}.txt")
+    choice = ("--test", "new.txt", "--format", "CSV", "--force", "--json")
+    told = json.loads(invoke("fit", "loans.txt", *TARGET, *QUICK, *choice).stdout)
+    assert told["test"]["rows"] == 120
 
 
 def test_no_target_and_no_file(invoke):

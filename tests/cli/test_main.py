@@ -2,6 +2,7 @@
 """What holds for all commands: help, versions, errors, and what is printed where."""
 
 import os
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -9,11 +10,15 @@ from pathlib import Path
 
 import click
 import pytest
+from cli.command import environment, start
 from click.testing import CliRunner
 
 import aucmax
-from aucmax.cli import main
 from aucmax.cli._base import split_names, write_text
+from aucmax.cli._main import main
+from aucmax.cli._options import FORMATS
+from aucmax.io import load
+from aucmax.io.table import LIBSVM, READERS
 
 HEAVY = {"numpy", "scipy", "sklearn", "numba", "joblib", "pandas", "pyarrow"}
 
@@ -42,7 +47,7 @@ def test_script_is_installed():
 def test_help_loads_nothing_heavy():
     code = (
         "import sys, contextlib\n"
-        "from aucmax.cli import main\n"
+        "from aucmax.cli._main import main\n"
         "with contextlib.suppress(SystemExit): main(sys.argv[1:])\n"
         "print(*sys.modules)"
     )
@@ -113,6 +118,16 @@ def test_every_option_says_what_it_does(names):
         ["evaluate", "a.skops", "a.csv", "--target", "y", "--max-fpr", "0"],
         ["evaluate", "a.skops", "a.csv", "--target", "y", "--costs", "1"],
         ["evaluate", "a.skops", "a.csv", "--target", "y", "--costs", "0,0"],
+        ["evaluate", "a.skops", "a.csv", "--target", "y", "--max-fpr", "nan"],
+        ["evaluate", "a.skops", "a.csv", "--target", "y", "--costs", "1,nan"],
+        ["evaluate", "a.skops", "a.csv", "--target", "y", "--costs", "nan,1"],
+        ["evaluate", "a.skops", "a.csv", "--target", "y", "--costs", "1,-1"],
+        ["evaluate", "a.skops", "a.csv", "--target", "y", "--costs", "1,inf"],
+        ["evaluate", "a.skops", "a.csv", "--target", "y", "--format", "xls"],
+        ["evaluate", "a.skops", "a.csv", "--target", "y", "--separator", "--"],
+        ["fit", "a.csv", "--target", "y", "--time-budget", "nan"],
+        ["fit", "a.csv", "--target", "y", "--time-budget", "inf"],
+        ["compare", "a.csv", "--models", "auto", "--time-budget", "nan"],
         ["compare", "a.csv", "--target", "y"],
         ["compare", "a.csv", "--target", "y", "--models", "svc", "--cv", "1"],
     ],
@@ -123,6 +138,10 @@ def test_wrong_usage_ends_with_two_and_a_hint(args):
     assert result.stdout == ""
     assert "Usage: aucmax" in result.stderr
     assert "Error: " in result.stderr
+
+
+def test_formats_are_those_of_the_library():
+    assert set(FORMATS) == {*READERS, *LIBSVM}
 
 
 @pytest.fixture
@@ -170,6 +189,81 @@ def test_interrupt(fail):
     result = fail(KeyboardInterrupt())
     assert (result.exit_code, result.stdout) == (130, "")
     assert "Resume with the same command" in result.stderr
+
+
+def test_interrupt_while_arguments_are_read(monkeypatch):
+    def stop(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(main, "parse_args", stop)
+    result = invoke("--help")
+    assert (result.exit_code, result.stdout) == (130, "")
+    assert result.stderr == "\nStopped.\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_interrupt_while_the_command_is_imported(tmp_path):
+    (tmp_path / "click.py").write_text(
+        "import sys, time\nprint('here', flush=True)\ntime.sleep(60)\n"
+    )
+    process = start("--help", folder=tmp_path, PYTHONPATH=search_path(tmp_path))
+    assert process.stdout.readline() == "here\n"
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err == "\nStopped.\n"
+
+
+def search_path(first):
+    others = os.environ.get("PYTHONPATH", "")
+    return os.pathsep.join([str(first), *others.split(os.pathsep)])
+
+
+def in_shell(command, folder):
+    """Run a command line, in which aucmax is the command of this environment."""
+    line = command.replace("aucmax ", f"{sys.executable} -m aucmax.cli ")
+    return subprocess.run(
+        ["sh", "-c", line],
+        cwd=folder,
+        env=environment(folder),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+def test_streams_that_are_closed(folder):
+    done = in_shell("aucmax predict loans.skops new.csv >&-", folder)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "Error: The standard output is closed. Name a file with --out.\n"
+    )
+    done = in_shell("aucmax fit - --target late <&-", folder)
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: The standard input is closed. ")
+    fit = "aucmax fit loans.csv --target late --model ranksvm --cv 0 --out new.skops"
+    done = in_shell(f"{fit} <&- >&- 2>&-", folder)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert load(folder / "new.skops").n_features_in_ == 5
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+def test_no_file_gets_the_number_of_a_closed_stream(tmp_path):
+    code = (
+        "import os, sys; sys.argv[1:] = ['--version']; import aucmax.cli\n"
+        "try: aucmax.cli.main()\n"
+        "finally: os.write(2, str(os.open('new', os.O_CREAT)).encode())"
+    )
+    done = subprocess.run(
+        ["sh", "-c", f'{sys.executable} -c "{code}" <&- >&-'],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(done.stderr) > 2
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pipe that ends early")

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The names of models, and what they do with columns of all kinds."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,7 +20,7 @@ from aucmax.cli._fitting import (
     score_rows,
 )
 from aucmax.cli._models import MODELS, make_estimator, make_model
-from aucmax.io import load, save
+from aucmax.io import UntrustedModel, load, save
 from aucmax.metrics import roc_auc
 
 SMALL = {
@@ -64,10 +66,63 @@ def test_every_model_takes_every_column(loans, tmp_path, name):
     assert roc_auc(y[100:], score_rows(model, X[100:])) > 0.55
     assert np.isfinite(score_rows(model, new)).all()
     save(model, tmp_path / "model.skops")
-    if name in ("lightgbm", "knn"):
-        return  # they have to be trusted
     loaded = load(tmp_path / "model.skops")
     np.testing.assert_array_equal(score_rows(loaded, X), score_rows(model, X))
+
+
+@pytest.mark.parametrize("algorithm", ["brute", "ball_tree", "kd_tree"])
+def test_neighbours_are_saved_without_their_trees(loans, tmp_path, algorithm):
+    X, y = loans
+    settings = {"algorithm": algorithm, "weights": "distance"}
+    model = make_estimator("knn", settings).fit(X[["owns"]], y)
+    assert model.__getstate__()["_tree"] is None
+    assert (model._tree is None) == (algorithm == "brute")
+    save(model, tmp_path / "model.skops")
+    loaded = load(tmp_path / "model.skops")
+    assert type(loaded._tree) is type(model._tree)
+    assert not hasattr(make_estimator("knn", {}), "_tree")
+    save(make_estimator("knn", settings), tmp_path / "model.skops")
+    assert load(tmp_path / "model.skops").algorithm == algorithm
+
+
+def test_neighbours_with_labels_that_there_are_not(loans):
+    X, y = loans
+    model = make_estimator("knn", {}).fit(X[["owns"]], y)
+    state = model.__getstate__() | {"_y": np.full(len(y), 7)}
+    with pytest.raises(IndexError):
+        make_estimator("knn", {}).__setstate__(state)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"boosting_type": "rf", "subsample": 0.5, "subsample_freq": 1}],
+    ids=["boosted", "forest"],
+)
+def test_trees_of_lightgbm_are_checked(rng, tmp_path, settings):
+    pytest.importorskip("lightgbm")
+    X = rng.normal(size=(200, 3))
+    y = np.where(X[:, 0] > 0, "b", "a")
+    model = make_estimator("lightgbm", {"n_estimators": 5, **settings}).fit(X, y)
+    save(model, tmp_path / "model.skops")
+    loaded = load(tmp_path / "model.skops")
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    assert loaded.predict(X).tolist() == model.predict(X).tolist()
+    state = loaded.__getstate__()
+    text = state["_Booster"]
+    text.text = re.sub(r"left_child=\S+", "left_child=99", text.text)
+    with pytest.raises(ValueError, match="a branch to nowhere"):
+        make_estimator("lightgbm", {}).__setstate__(state)
+
+
+def test_trees_of_lightgbm_that_cannot_be_checked(rng, tmp_path):
+    pytest.importorskip("lightgbm")
+    X = rng.normal(size=(200, 3))
+    for settings in ({"linear_tree": True}, {"objective": "cross_entropy"}):
+        model = make_estimator("lightgbm", {"n_estimators": 2})
+        model.set_params(**settings).fit(X, (X[:, 0] > 0).astype(int))
+        save(model, tmp_path / "model.skops")
+        with pytest.raises(UntrustedModel, match=r"lightgbm\.basic\.Booster"):
+            load(tmp_path / "model.skops")
 
 
 def test_dates_become_days():

@@ -163,7 +163,7 @@ def test_columns_of_a_model_without_names(invoke, folder, rng):
     assert found["score"].to_numpy() == pytest.approx(model.decision_function(X))
     assert set(found["label"]) == {True, False}
     result = invoke("predict", "plain.skops", "new.csv", code=1)
-    assert "The model has 2 columns, which have no names" in result.stderr
+    assert "The model has 2 columns without names" in result.stderr
 
 
 def test_keep_of_what_is_not_there_or_would_clash(invoke):
@@ -206,6 +206,26 @@ def test_output_never_replaces_input(invoke, folder):
     result = invoke("predict", "loans.skops", "new.csv", "--out", "new.csv", code=2)
     assert "would replace new.csv" in result.output
     assert (folder / "new.csv").read_bytes() == before
+
+
+def test_output_is_not_replaced_unless_asked(folder):
+    (folder / "scores.csv").write_text("mine")
+    given = ("predict", "loans.skops", "new.csv", "--out", "scores.csv")
+    _, err = call(*given, folder=folder, code=1)
+    assert err == (
+        "Error: scores.csv is there already. Name another file, or add --force.\n"
+    )
+    assert (folder / "scores.csv").read_text() == "mine"
+    call(*given, "--force", folder=folder)
+    assert (folder / "scores.csv").read_text().startswith("score\n")
+
+
+def test_infinity_in_a_column_that_cannot_be_dropped(invoke, folder):
+    frame = pd.read_csv(folder / "new.csv")
+    frame.loc[7, "income"] = np.inf
+    frame.to_csv(folder / "inf.csv", index=False)
+    result = invoke("predict", "loans.skops", "inf.csv", code=1)
+    assert result.stderr.endswith("infinity in row 7, counted from 0. Replace it.\n")
 
 
 def test_numbers_are_no_dates(invoke, folder):

@@ -236,6 +236,20 @@ def test_frames(rng):
     assert_allclose(model.coef_, RankSVM().fit(frame, y).coef_, rtol=1e-9)
 
 
+@pytest.mark.parametrize("model", [RankSVM(), NBAUC(alpha=1.0), OPAUC()], ids=str)
+def test_names_that_only_the_source_knows(model, rng):
+    pandas = pytest.importorskip("pandas")
+    X, y, _ = problem(rng)
+    source = Counted(cut([300, 300], X, y))
+    source.names = tuple("abcdef")
+    fitted = clone(model).fit_stream(source)
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    assert list(fitted.feature_names_in_) == list("abcdef")
+    assert fitted.score(frame, y) == clone(model).fit_stream(source).score(frame, y)
+    with pytest.raises(ValueError, match="feature names"):
+        fitted.predict(frame[list("bacdef")])
+
+
 def test_warns_where_the_user_is(rng):
     X, y, _ = problem(rng)
     with warnings.catch_warnings(record=True) as caught:

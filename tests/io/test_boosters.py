@@ -67,6 +67,26 @@ def test_clean_text_stays_as_it_is(text):
     assert "parameters" not in clean(text)
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"sigmoid": 2.5}, {"boosting_type": "rf", "subsample": 0.5}],
+    ids=["plain", "sigmoid", "forest"],
+)
+def test_text_keeps_how_scores_become_probabilities(rows, settings):
+    X, y = rows
+    model = lightgbm.LGBMClassifier(
+        n_estimators=3, subsample_freq=1, verbose=-1, n_jobs=1, **settings
+    ).fit(X, y)
+    found = lightgbm.Booster(model_str=LightText.of(model).text).predict(X)
+    assert_array_equal(found, model.predict_proba(X)[:, 1])
+
+
+def test_other_objectives_are_not_taken_from_a_file(text):
+    strange = changed(text, "objective", lambda v: "custom\\n")
+    assert "objective" in clean(text)
+    assert "objective" not in clean(strange)
+
+
 def changed(text, key, change):
     """Return the text with the first line of this key changed."""
     found = re.search(rf"^{key}=(.*)$", text, re.MULTILINE)

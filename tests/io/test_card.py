@@ -188,11 +188,21 @@ def test_transformer_has_no_scores():
     assert "## Use" not in model_card(Nystroem())
 
 
-def test_code_of_the_card_runs(tmp_path):
+def test_use_names_the_type_and_the_file():
+    card = model_card(RankSVM().fit(X, Y), file="late.skops")
+    assert "For an `aucmax.estimators.rank_svm.RankSVM` saved by" in card
+    assert 'model = load("late.skops")' in card
+    plain = model_card(make_pipeline(StandardScaler(), RankSVM()).fit(X, Y))
+    assert "For a `sklearn.pipeline.Pipeline` saved by" in plain
+    assert 'model = load("model.skops")' in plain
+
+
+@pytest.mark.parametrize("file", ["model.skops", 'a "b"\\c {}.skops'])
+def test_code_of_the_card_runs(tmp_path, file):
     model = make_pipeline(StandardScaler(), RankSVM()).fit(X, Y)
-    save(model, tmp_path / "model.skops")
+    save(model, tmp_path / file)
     np.save(tmp_path / "X.npy", X)
-    code = re.findall(r"```python\n(.*?)```", model_card(model), re.DOTALL)
+    code = re.findall(r"```python\n(.*?)```", model_card(model, file=file), re.DOTALL)
     assert len(code) == 1
     script = (
         "import numpy as np\nX = np.load('X.npy')\n"

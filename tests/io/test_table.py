@@ -8,6 +8,7 @@ import lzma
 import re
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from pandas.testing import assert_frame_equal
 
-from aucmax.io import _arrow, read_table
+from aucmax.io import _arrow, read_table, source
 
 PACKERS = {"": bytes, ".bz2": bz2.compress, ".gz": gzip.compress, ".xz": lzma.compress}
 SMALL = b"a,b,kind\n1,2.5,x\n3,4,y\n"
@@ -146,7 +147,7 @@ def test_standard_input(monkeypatch):
     Stdin.buffer = io.BytesIO(b"1 1:2\n")
     assert read_table("-", format="libsvm").X.shape == (1, 1)
     Stdin.buffer = io.BytesIO(b"a,b\n1\n")
-    with pytest.raises(ValueError, match="the standard input, line 2: 1 columns"):
+    with pytest.raises(ValueError, match="the standard input, line 2: 1 column,"):
         read_table("-")
 
 
@@ -266,7 +267,7 @@ FAULTS = {
     b"\n\n": "is empty",
     b"a,b": "has no rows below the names",
     b"a,b\n": "has no rows below the names",
-    b"a,b\n\n1,2\n3\n": ", line 4: 1 columns, where 2 were expected",
+    b"a,b\n\n1,2\n3\n": ", line 4: 1 column, where 2 were expected",
     b"a,b\n1,2\n3,4,5\n": ", line 3: 3 columns, where 2 were expected",
     b'a,b\n1,"x\ny"\n3,4,5\n': ", line 4: 3 columns, where 2",
     b'a,b\n1,2\n3,"4\n5,6\n': ", line 4: unexpected end of data",
@@ -276,7 +277,7 @@ FAULTS = {
     b"1,2.5,-3e4\n4,5,6\n": "header=False",
     b"a,b,a\n1,2,3\n": "more than one column named 'a'",
     b",a\n0,1\n": "Column 0 of .* has no name",
-    b"a;b\n1;2\n": "separated by ';' rather than by a comma",
+    b"a;b\n1;2\n": r"separated by ';' rather than by a comma\. Pass separator=';'\.",
     b"a\tb\n1\t2\n": "Pass format='tsv'",
 }
 
@@ -294,6 +295,74 @@ def test_faults_of_text(tmp_path, data):
 def test_column_without_a_name_can_be_left_out():
     X = read_table(io.BytesIO(b",a\n7,1\n"), columns=["a"]).X
     assert_frame_equal(X, pd.DataFrame({"a": [1]}))
+
+
+@pytest.mark.parametrize("mark", [";", "|", "\t", " ", ","])
+def test_separator(tmp_path, mark):
+    file = tmp_path / "rows.csv"
+    file.write_bytes(SMALL.replace(b",", mark.encode()))
+    table = read_table(file, target="kind", separator=mark)
+    assert_frame_equal(table.X, pd.DataFrame({"a": [1, 3], "b": [2.5, 4.0]}))
+    assert table.y.tolist() == ["x", "y"]
+
+
+def test_separator_that_is_not_between_the_columns():
+    words = r"separated by ',' rather than by ';'\. Pass separator=','\."
+    with pytest.raises(ValueError, match=words):
+        read_table(io.BytesIO(SMALL), separator=";")
+
+
+@pytest.mark.parametrize("mark", ["", "::", '"', "\n", "\r", "\u00a7"])
+def test_separator_that_is_none(mark):
+    with pytest.raises(ValueError, match="separator must be one ASCII character"):
+        read_table(io.BytesIO(SMALL), separator=mark)
+
+
+def test_separator_of_what_is_no_text(tmp_path):
+    pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "rows.parquet")
+    with pytest.raises(ValueError, match=r"read as parquet, which has no separator\."):
+        read_table(tmp_path / "rows.parquet", separator=";")
+    with pytest.raises(ValueError, match=r"read as libsvm, which has no separator\."):
+        read_table(io.BytesIO(b"1 1:2\n"), format="libsvm", separator=" ")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "feather"])
+def test_columns_that_a_function_chooses(tmp_path, suffix):
+    file = tmp_path / f"rows.{suffix}"
+    frame = pd.DataFrame({"a": [1, 2], "b": [3, 4], "kind": ["x", "y"]})
+    write(frame, file)
+    seen = []
+
+    def choose(names):
+        seen.append(list(names))
+        return ["b"]
+
+    table = read_table(file, target="kind", columns=choose)
+    assert seen == [["a", "b", "kind"]]
+    assert_frame_equal(table.X, frame[["b"]])
+
+    def refuse(names):
+        raise ValueError("None of these.")
+
+    with pytest.raises(ValueError, match=r"^None of these\.$"):
+        read_table(file, columns=refuse)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz"])
+def test_threads_of_pyarrow_hold_no_file_of_python(tmp_path, monkeypatch, suffix):
+    """They may outlive the interpreter, and would abort the process then."""
+    file = tmp_path / f"rows.{suffix}"
+    file.write_bytes(gzip.compress(SMALL) if suffix.endswith("gz") else SMALL)
+    threads = set()
+
+    class Watched(io.BytesIO):
+        def read(self, size=-1):
+            threads.add(threading.get_ident())
+            return super().read(size)
+
+    monkeypatch.setattr(source, "open_binary", lambda path: Watched(SMALL))
+    assert read_table(file, target="kind").y.tolist() == ["x", "y"]
+    assert threads == {threading.get_ident()}
 
 
 def test_commas_in_a_file_with_tabs():

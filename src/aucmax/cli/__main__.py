@@ -3,4 +3,4 @@
 
 from aucmax.cli import main
 
-main(prog_name="aucmax")
+main()

@@ -13,17 +13,24 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
-INTERRUPTED = 130
+from aucmax.cli import INTERRUPTED
+
 # What the library raises on purpose, with a message for the user.
 EXPECTED = (ValueError, OSError, ImportError, RuntimeError)
-# How the name of a plot may end.
-PICTURES = (".png", ".svg", ".html")
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class Commands(click.Group):
     """A group that tells errors in one sentence, unless ``--debug`` is given."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Read the arguments."""
+        try:
+            return super().make_context(*args, **kwargs)
+        except KeyboardInterrupt:
+            tell("\nStopped.")
+            raise click.exceptions.Exit(INTERRUPTED) from None
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command that was chosen."""
@@ -108,6 +115,18 @@ def show_json(value: Any) -> None:
     click.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
 
 
+def count(number: int, word: str) -> str:
+    """Return a number of things.
+
+    Examples
+    --------
+    >>> from aucmax.cli._base import count
+    >>> count(1, "row"), count(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
 def finite_or_none(value: float) -> float | None:
     """Return a number for JSON, which knows no infinity."""
     return float(value) if math.isfinite(value) else None
@@ -171,7 +190,8 @@ def check_apart(out: Path, *others: str | Path | None) -> None:
 
 def is_watched() -> bool:
     """Say whether somebody sees a bar on standard error."""
-    return sys.stderr.isatty()
+    # It is None if the process was started without.
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 def examples(*commands: str) -> str:
@@ -240,75 +260,6 @@ def json_option(command: _Function) -> _Function:
     """Add ``--json``."""
     return click.option(
         "--json", "as_json", is_flag=True, help="Print JSON, for programs."
-    )(command)
-
-
-def format_option(command: _Function) -> _Function:
-    """Add ``--format``."""
-    return click.option(
-        "--format",
-        metavar="F",
-        help="What DATA holds, if its name does not say: csv, tsv, parquet, arrow, "
-        "feather or libsvm.",
-    )(command)
-
-
-def trust_option(command: _Function) -> _Function:
-    """Add ``--trust``."""
-    return click.option(
-        "--trust",
-        metavar="TYPE",
-        multiple=True,
-        help="A type that the model may contain though it is not known to be harmless; "
-        "may be given several times.",
-    )(command)
-
-
-def _check_plot(
-    ctx: click.Context, param: click.Parameter, path: Path | None
-) -> Path | None:
-    if path is not None and path.suffix.lower() not in PICTURES:
-        raise click.BadParameter(f"give a name that ends with {', '.join(PICTURES)}.")
-    if path is not None and not path.parent.is_dir():
-        raise click.BadParameter(f"there is no folder {path.parent}.")
-    return path
-
-
-def plot_option(command: _Function) -> _Function:
-    """Add ``--plot``."""
-    return click.option(
-        "--plot",
-        metavar="FILE",
-        type=click.Path(dir_okay=False, path_type=Path),
-        callback=_check_plot,
-        help="Draw the ROC curve, as .png or .svg; .html is a page with more.",
-    )(command)
-
-
-def is_page(path: Path) -> bool:
-    """Say whether a plot is to be a web page."""
-    return path.suffix.lower() == ".html"
-
-
-def seed_option(command: _Function) -> _Function:
-    """Add ``--seed``."""
-    return click.option(
-        "--seed",
-        metavar="N",
-        type=click.IntRange(0, 2**31 - 1),
-        default=0,
-        show_default=True,
-        help="Of all random choices.",
-    )(command)
-
-
-def positive_option(command: _Function) -> _Function:
-    """Add ``--positive``."""
-    return click.option(
-        "--positive",
-        metavar="LABEL",
-        help="The label to be ranked high; all others are negative. The larger one of "
-        "two if not given.",
     )(command)
 
 

@@ -2,10 +2,10 @@
 """Tables for the commands: columns by name, kinds of values, and labels."""
 
 import difflib
+import re
+import shlex
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
-from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,23 +15,19 @@ from numpy.typing import NDArray
 
 from aucmax._utils.optional import import_optional
 from aucmax._utils.typing import BoolArray
-from aucmax.cli._base import tell
+from aucmax.cli._base import count, tell
+from aucmax.cli._words import told_in_options
 from aucmax.io import Table, read_table
-from aucmax.io.header import read_header
-from aucmax.io.source import OPENERS, STDIN, from_anything
+from aucmax.io.source import OPENERS, STDIN
 from aucmax.io.table import LIBSVM
 
-SEPARATORS = {"csv": ",", "tsv": "\t"}
 # Names and values shown in a message.
 SHOWN = 8
+# With more whole numbers than this, a target is taken for a quantity.
+MOST_CLASSES = 20
+DECIMAL_COMMA = re.compile(r"\s*[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+\s*")
 
 Choose = Callable[[Sequence[str], str], list[str]]
-
-
-class _StandardInput(BytesIO):
-    """All that came in, to be read more than once."""
-
-    name = "the standard input"
 
 
 class Labels(NamedTuple):
@@ -57,13 +53,29 @@ class Problem(NamedTuple):
     # What to call the labels.
     what: str
 
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.y)
+
+    @property
+    def n_pos(self) -> int:
+        """Number of positives."""
+        return int(self.is_pos.sum())
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return int(self.X.shape[1])
+
 
 def is_libsvm(data: str, format: str | None) -> bool:
     """Say whether a file has labels of its own."""
-    return _kind(data, format) in LIBSVM
+    return kind_of(data, format) in LIBSVM
 
 
-def _kind(data: str, format: str | None) -> str:
+def kind_of(data: str, format: str | None) -> str:
+    """Return the format of a file; of one whose name does not say, how it ends."""
     if format is not None:
         return format
     if data == STDIN:
@@ -77,9 +89,11 @@ def read_rows(
     data: str,
     *,
     format: str | None,
+    separator: str | None,
     target: str | None,
     choose: Choose,
     text: Collection[str] = (),
+    can_drop: bool = False,
 ) -> Table:
     """Read the columns that are chosen, and the target if one is named.
 
@@ -89,6 +103,8 @@ def read_rows(
         A file, or "-" for the standard input.
     format : str or None
         Of the file; None: what its name says.
+    separator : str or None
+        What is between the columns of a text; None: what its format says.
     target : str or None
         The column with the labels.
     choose : callable
@@ -96,30 +112,36 @@ def read_rows(
         names of the columns to read, in order.
     text : collection of str
         Columns that stay text, whatever their values look like in this file.
+    can_drop : bool
+        Whether the command has an option to leave out columns.
 
     Returns
     -------
     table : Table
         Columns and labels.
     """
-    given: Any = data
-    if data == STDIN:
-        given = _StandardInput(sys.stdin.buffer.read())
-    separator = SEPARATORS.get(_kind(data, format))
-    columns = None
-    if separator is not None:
+    source = "the standard input" if data == STDIN else str(Path(data))
+
+    def columns(names: Sequence[str]) -> list[str]:
         # Before all else, so that a column that nobody wants costs and breaks nothing.
-        source = from_anything(given)
-        names = _named(read_header(source, separator), source.name)
-        if target is None or target in names:
-            columns = choose([name for name in names if name != target], source.name)
-        if data == STDIN:
-            given.seek(0)
-    table = read_table(given, target=target, format=format, columns=columns, text=text)
-    if columns is None and table.names:
-        columns = choose(table.names, table.source)
-        table = replace(table, X=table.X[columns], names=tuple(columns))
-    return table
+        named = _named(names, source)
+        return choose([name for name in named if name != target], source)
+
+    with told_in_options(can_drop=can_drop):
+        return read_table(
+            _opened(data),
+            target=target,
+            format=format,
+            columns=None if is_libsvm(data, format) else columns,
+            text=text,
+            separator=separator,
+        )
+
+
+def _opened(data: str) -> Any:
+    if data == STDIN and sys.stdin is None:
+        raise ValueError("The standard input is closed. Give a file, or pipe one in.")
+    return data
 
 
 def _named(names: Sequence[str], source: str) -> list[str]:
@@ -151,9 +173,10 @@ def exactly(features: Sequence[str], keep: Sequence[str] = ()) -> Choose:
     def choose(names: Sequence[str], source: str) -> list[str]:
         missing = [name for name in features if name not in names]
         if missing:
+            n_columns = count(len(missing), "column")
             raise ValueError(
-                f"{source} lacks {_columns(missing)} of the model: {_shown(missing)}. "
-                f"It has: {_shown(names)}."
+                f"{source} lacks {n_columns} of the model: {_shown(missing)}. It has: "
+                f"{_shown(names)}."
             )
         for name in keep:
             if name not in names:
@@ -163,9 +186,9 @@ def exactly(features: Sequence[str], keep: Sequence[str] = ()) -> Choose:
         wanted = list(dict.fromkeys([*features, *keep]))
         extra = [name for name in names if name not in wanted]
         if extra:
+            n_columns = count(len(extra), "column")
             tell(
-                f"Note: {_columns(extra)} of {source} unknown to the model: "
-                f"{_shown(extra)}."
+                f"Note: {n_columns} of {source} unknown to the model: {_shown(extra)}."
             )
         return wanted
 
@@ -177,10 +200,6 @@ def _nearest(name: str, names: Sequence[str]) -> str:
     return (
         f"The nearest names: {_shown(near)}." if near else f"It has: {_shown(names)}."
     )
-
-
-def _columns(names: Sequence[str]) -> str:
-    return f"{len(names)} column" + ("s" if len(names) != 1 else "")
 
 
 def _shown(names: Sequence[Any]) -> str:
@@ -201,7 +220,9 @@ def _kind_of(column: Any) -> str:
     return "date" if column.dtype.kind in "mM" else "text"
 
 
-def as_kinds(X: Any, kinds: Mapping[str, str], source: str) -> Any:
+def as_kinds(
+    X: Any, kinds: Mapping[str, str], source: str, *, can_drop: bool = False
+) -> Any:
     """Return the columns with values of these kinds; raise if some cannot be."""
     if not kinds:
         return X
@@ -215,9 +236,10 @@ def as_kinds(X: Any, kinds: Mapping[str, str], source: str) -> Any:
             changed[name] = _to_kind(column, kind, source)
         elif column.dtype.kind == "f" and np.isinf(column.to_numpy()).any():
             row = int(np.flatnonzero(np.isinf(column.to_numpy()))[0])
+            way_out = ", or leave the column out with --drop" if can_drop else ""
             raise ValueError(
                 f"Column {name!r} of {source} holds infinity in row {row}, counted "
-                "from 0. Replace it, or leave the column out with --drop."
+                f"from 0. Replace it{way_out}."
             )
     return X.assign(**changed) if changed else X
 
@@ -274,17 +296,56 @@ def read_problem(
     data: str,
     *,
     format: str | None,
+    separator: str | None,
     target: str | None,
     drop: Sequence[str],
     positive: str | None,
 ) -> Problem:
     """Read a table to learn from."""
-    table = read_rows(data, format=format, target=target, choose=all_but(drop))
+    table = read_rows(
+        data,
+        format=format,
+        separator=separator,
+        target=target,
+        choose=all_but(drop),
+        can_drop=True,
+    )
     what = what_labels(target, table.source)
     labels, is_pos, y = find_labels(np.asarray(table.y), positive, what)
+    if positive is None:
+        _tell_of_positive(y, is_pos, labels, what)
     kinds = kinds_of(table.X)
-    X = as_kinds(table.X, kinds, table.source)
+    _tell_of_commas(table, kinds)
+    X = as_kinds(table.X, kinds, table.source, can_drop=True)
     return Problem(X, y, is_pos, labels, kinds, table.source, what)
+
+
+def _tell_of_positive(
+    y: NDArray[Any], is_pos: BoolArray, labels: Labels, what: str
+) -> None:
+    """Say which label is positive if it may well be the wrong one."""
+    n_pos = int(is_pos.sum())
+    # Numbers and true and false have a customary order, and text has none.
+    if y.dtype.kind in "biufM" or 2 * n_pos <= len(y):
+        return
+    tell(
+        f"Note: the positive label of {what.removeprefix('The label of ')} is "
+        f"{labels.positive}, the last one in the alphabet, which {n_pos:,} of "
+        f"{count(len(y), 'row')} have. If {labels.negative} shall be ranked high, add "
+        f"--positive {shlex.quote(labels.negative)}."
+    )
+
+
+def _tell_of_commas(table: Table, kinds: Mapping[str, str]) -> None:
+    """Say which columns have numbers that nobody can read as such."""
+    for name in (name for name, kind in kinds.items() if kind == "text"):
+        seen = table.X[name].dropna()
+        if len(seen) and all(map(DECIMAL_COMMA.fullmatch, map(str, seen))):
+            tell(
+                f"Note: column {name!r} of {table.source} is taken for text, because "
+                f"its numbers have a decimal comma, such as {seen.iloc[0]}. Write them "
+                "with a point."
+            )
 
 
 def what_labels(target: str | None, source: str) -> str:
@@ -301,6 +362,14 @@ def find_labels(
     if len(values) == 1:
         raise ValueError(
             f"{what} is {texts[0]} in all rows. Rows of two classes are needed."
+        )
+    if positive is None and _looks_continuous(values):
+        raise ValueError(
+            f"{what} looks continuous: it has {len(values):,} values, from {texts[0]} "
+            f"to {texts[-1]}, where two classes are needed. Make a column of two "
+            "classes from it, such as whether it is above a limit, and name that with "
+            "--target. If the values are classes, name the positive one with "
+            "--positive; all others are negative then."
         )
     if positive is None and len(values) > 2:
         raise ValueError(
@@ -319,6 +388,14 @@ def find_labels(
     labels = Labels(f"not {positive}" if is_rest else others[0], positive, is_rest)
     is_larger = not is_rest and texts[-1] == positive
     return labels, is_pos, y if is_larger else is_pos
+
+
+def _looks_continuous(values: NDArray[Any]) -> bool:
+    """Say whether labels seem to be quantities rather than classes."""
+    if len(values) <= 2 or values.dtype.kind not in "iufmM":
+        return False
+    is_whole = values.dtype.kind != "f" or (values == np.rint(values)).all()
+    return len(values) > MOST_CLASSES or not is_whole
 
 
 def which_positive(y: NDArray[Any], labels: Labels, what: str) -> BoolArray:

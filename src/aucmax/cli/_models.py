@@ -2,11 +2,14 @@
 """Models by name, each with the preparation of columns that it needs."""
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, NamedTuple
 
 import click
+
+from aucmax.cli._base import EXPECTED
 
 
 class Recipe(NamedTuple):
@@ -45,10 +48,23 @@ MODELS = {
         "sklearn.linear_model", "LogisticRegression", settings={"max_iter": 1000}
     ),
     "svc": Recipe("sklearn.svm", "SVC"),
-    "knn": Recipe("sklearn.neighbors", "KNeighborsClassifier"),
+    "knn": Recipe("aucmax.cli._neighbors", "Neighbors"),
     "forest": Recipe("sklearn.ensemble", "RandomForestClassifier", "raw"),
     "hgb": Recipe("sklearn.ensemble", "HistGradientBoostingClassifier", "raw"),
-    "lightgbm": Recipe("lightgbm", "LGBMClassifier", "raw", {"verbose": -1}),
+    "lightgbm": Recipe("aucmax.cli._boosted", "LightGBM", "raw", {"verbose": -1}),
+}
+
+# Those that learn a table of any size, batch by batch.
+IN_BATCHES = (
+    *(name for name, recipe in MODELS.items() if recipe.streams),
+    *("leastsquaresauc", "nbauc", "ranksvm"),
+)
+# Those that run on a cluster, and what they are called there.
+DASK_MODELS = {
+    "leastsquaresauc": "DaskLeastSquaresAUC",
+    "nbauc": "DaskNBAUC",
+    "opauc": "DaskOPAUC",
+    "ranksvm": "DaskRankSVM",
 }
 
 
@@ -86,6 +102,23 @@ def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
     return settings
 
 
+@contextmanager
+def told_settings(name: str, settings: Mapping[str, Any]) -> Iterator[None]:
+    """Turn what a bad value makes a model raise into a sentence that names it."""
+    try:
+        yield
+    except EXPECTED:
+        raise
+    except Exception as error:
+        if not settings:
+            raise
+        chosen = ", ".join(f"{key}={value!r}" for key, value in settings.items())
+        raise ValueError(
+            f"{name} cannot learn with {chosen} (--set): {str(error).rstrip('.')}. "
+            "Give another value."
+        ) from error
+
+
 def make_estimator(
     name: str, settings: Mapping[str, Any], *, seed: int = 0, **more: Any
 ) -> Any:
@@ -93,11 +126,10 @@ def make_estimator(
     recipe = MODELS[name]
     try:
         kind = getattr(import_module(recipe.module), recipe.name)
-    except ModuleNotFoundError as error:
-        raise click.UsageError(
-            f"The model {name} needs {recipe.module}, which is not installed. Install "
-            f"it with: pip install {recipe.module}"
-        ) from error
+    except ModuleNotFoundError:
+        raise  # A part of what is installed: nothing that the user has left out.
+    except ImportError as error:
+        raise click.UsageError(f"There is no model {name} here: {error}") from error
     estimator = kind(**recipe.settings)
     known = estimator.get_params(deep=False)
     if unknown := [each for each in settings if each not in known]:

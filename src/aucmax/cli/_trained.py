@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aucmax.cli._base import tell
+from aucmax.cli._base import count, tell
 from aucmax.cli._data import (
     Choose,
     Labels,
@@ -44,10 +44,10 @@ class Expected(NamedTuple):
     labels: Labels
 
 
-def expects(problem: Problem) -> Expected:
-    """Return what a model that learned from these rows expects."""
-    names, n_features = tuple(problem.kinds), problem.X.shape[1]
-    return Expected(names, n_features, problem.kinds, problem.labels)
+def expects(problem: Any) -> Expected:
+    """Return what a model that learned from these rows, or a stream, expects."""
+    names = tuple(problem.kinds)
+    return Expected(names, problem.n_features, problem.kinds, problem.labels)
 
 
 def open_model(path: str, trust: Sequence[str]) -> tuple[Any, Expected]:
@@ -98,6 +98,7 @@ def read_for(
     data: str,
     *,
     format: str | None,
+    separator: str | None,
     target: str | None = None,
     keep: Sequence[str] = (),
 ) -> tuple[Table, Any]:
@@ -115,7 +116,14 @@ def read_for(
     parsed = [name for name, kind in expected.kinds.items() if kind != "text"]
     known = [name for name in expected.kinds if name not in parsed]
     text = {*known, *(name for name in keep if name not in parsed)}
-    table = read_rows(data, format=format, target=target, choose=choose, text=text)
+    table = read_rows(
+        data,
+        format=format,
+        separator=separator,
+        target=target,
+        choose=choose,
+        text=text,
+    )
     if not table.names and (expected.names or keep):
         raise ValueError(
             f"{table.source} is in LIBSVM's format, whose columns have no names, but "
@@ -131,10 +139,17 @@ def read_for(
 
 
 def read_test(
-    expected: Expected, data: str, *, format: str | None, target: str | None
+    expected: Expected,
+    data: str,
+    *,
+    format: str | None,
+    separator: str | None,
+    target: str | None,
 ) -> Problem:
     """Read rows with labels to test a model with."""
-    table, _ = read_for(expected, data, format=format, target=target)
+    table, _ = read_for(
+        expected, data, format=format, separator=separator, target=target
+    )
     what = what_labels(target, table.source)
     is_pos = which_positive(np.asarray(table.y), expected.labels, what)
     return Problem(
@@ -158,8 +173,9 @@ def _fit_width(table: Table, keep: Sequence[str], wanted: int | None) -> Any:
     X = table.X[[name for name in table.names if name not in keep]]
     if wanted is not None and X.shape[1] != wanted:
         raise ValueError(
-            f"The model has {wanted} columns, which have no names, and {table.source} "
-            f"has {X.shape[1]}. Give the same columns in the same order."
+            f"The model has {count(wanted, 'column')} without names, and "
+            f"{table.source} has {X.shape[1]:,}. Give the same columns in the same "
+            "order."
         )
     try:
         return X.to_numpy(dtype=np.float64)

@@ -9,13 +9,10 @@ import click
 
 from aucmax.cli._base import (
     Verb,
+    check_apart,
+    check_new,
     examples,
-    format_option,
-    is_page,
     json_option,
-    plot_option,
-    positive_option,
-    seed_option,
     show_columns,
     show_json,
     split_names,
@@ -23,6 +20,18 @@ from aucmax.cli._base import (
     tell_progress,
 )
 from aucmax.cli._models import MODELS, check_model, make_estimator, make_model
+from aucmax.cli._options import (
+    Finite,
+    drop_option,
+    force_option,
+    format_option,
+    is_page,
+    plot_option,
+    positive_option,
+    seed_option,
+    separator_option,
+    target_option,
+)
 
 if TYPE_CHECKING:
     from aucmax.cli._data import Problem
@@ -39,7 +48,7 @@ if TYPE_CHECKING:
     ),
 )
 @click.argument("data")
-@click.option("--target", metavar="NAME", help="The column with the labels.")
+@target_option
 @click.option(
     "--models",
     metavar="A,B",
@@ -55,22 +64,19 @@ if TYPE_CHECKING:
     show_default=True,
     help="Number of folds, the same for all models.",
 )
-@click.option(
-    "--drop",
-    metavar="COL",
-    multiple=True,
-    help="Leave out this column; may be given several times.",
-)
+@drop_option
 @positive_option
 @click.option(
     "--time-budget",
     metavar="S",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Finite(min=0, min_open=True),
     help="Seconds that each fit of the model auto may take.",
 )
 @plot_option
+@force_option
 @seed_option
 @format_option
+@separator_option
 @json_option
 def compare(
     data: str,
@@ -81,8 +87,10 @@ def compare(
     positive: str | None,
     time_budget: float | None,
     plot: Path | None,
+    force: bool,
     seed: int,
     format: str | None,
+    separator: str | None,
     as_json: bool,
 ) -> None:
     """Compare models on the table DATA by cross-validation.
@@ -94,6 +102,13 @@ def compare(
     ignore that the models were fitted to rows in common, so they are a guide.
     """
     names = list(dict.fromkeys(map(check_model, split_names(models, MODELS) or [])))
+    if time_budget is not None and "auto" not in names:
+        raise click.UsageError(
+            "--time-budget is for the model auto, which is not among --models."
+        )
+    if plot is not None:
+        check_apart(plot, data)
+        check_new(plot, force=force)
 
     from aucmax.cli._data import need_target, read_problem
     from aucmax.cli._fitting import check_folds
@@ -102,7 +117,12 @@ def compare(
     more = {} if time_budget is None else {"time_budget": time_budget}
     estimators = {name: make_estimator(name, {}, seed=seed, **more) for name in names}
     problem = read_problem(
-        data, format=format, target=target, drop=drop, positive=positive
+        data,
+        format=format,
+        separator=separator,
+        target=target,
+        drop=drop,
+        positive=positive,
     )
     n_folds = check_folds(cv, problem.is_pos, problem.what)
     pipes = {

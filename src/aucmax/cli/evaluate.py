@@ -9,16 +9,24 @@ import click
 
 from aucmax.cli._base import (
     Verb,
+    check_apart,
+    check_new,
     examples,
     finite_or_none,
-    format_option,
     interval_text,
-    is_page,
     json_option,
-    plot_option,
     show_columns,
     show_json,
     tell,
+)
+from aucmax.cli._options import (
+    Finite,
+    force_option,
+    format_option,
+    is_page,
+    plot_option,
+    separator_option,
+    target_option,
     trust_option,
 )
 
@@ -34,13 +42,16 @@ def _parse_costs(
         return None
     try:
         cost_fp, cost_fn = (float(part) for part in value.split(","))
-        if min(cost_fp, cost_fn) >= 0 < max(cost_fp, cost_fn) < math.inf:
+        # Not by their least and largest, between which nan may be.
+        is_cost = [0 <= cost < math.inf for cost in (cost_fp, cost_fn)]
+        if all(is_cost) and cost_fp + cost_fn > 0:
             return cost_fp, cost_fn
     except ValueError:
         pass
     raise click.BadParameter(
-        "give two numbers, such as 1,20: the cost of a negative called positive, and "
-        f"of a positive called negative; got {value!r}."
+        "give two finite numbers from 0 on, not both 0, such as 1,20: the cost of a "
+        "negative called positive, and of a positive called negative; got "
+        f"{value!r}."
     )
 
 
@@ -55,11 +66,11 @@ def _parse_costs(
 )
 @click.argument("model")
 @click.argument("data")
-@click.option("--target", metavar="NAME", help="The column with the labels.")
+@target_option
 @click.option(
     "--max-fpr",
     metavar="F",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=Finite(0, 1, min_open=True),
     default=0.1,
     show_default=True,
     help="Largest false positive rate of the partial AUC.",
@@ -72,8 +83,10 @@ def _parse_costs(
     "the best threshold; if not given, both classes weigh the same.",
 )
 @plot_option
+@force_option
 @trust_option
 @format_option
+@separator_option
 @json_option
 def evaluate(
     model: str,
@@ -82,8 +95,10 @@ def evaluate(
     max_fpr: float,
     costs: tuple[float, float] | None,
     plot: Path | None,
+    force: bool,
     trust: tuple[str, ...],
     format: str | None,
+    separator: str | None,
     as_json: bool,
 ) -> None:
     """Measure how well the model in the file MODEL ranks the rows of the table DATA.
@@ -91,6 +106,9 @@ def evaluate(
     Use rows that the model was not trained on. Prints the AUC with its 95% interval
     (DeLong), the partial AUC, and the threshold of the least cost.
     """
+    if plot is not None:
+        check_apart(plot, data, model)
+        check_new(plot, force=force)
     from aucmax.cli._data import need_target
     from aucmax.cli._fitting import score_rows
     from aucmax.cli._trained import open_model, read_test
@@ -98,7 +116,9 @@ def evaluate(
 
     need_target(data, format, target)
     estimator, expected = open_model(model, trust)
-    tested = read_test(expected, data, format=format, target=target)
+    tested = read_test(
+        expected, data, format=format, separator=separator, target=target
+    )
     is_pos, scores = tested.is_pos, score_rows(estimator, tested.X)
     n_pos = int(is_pos.sum())
     cost_fp, cost_fn = costs or (1.0, (len(is_pos) - n_pos) / n_pos)

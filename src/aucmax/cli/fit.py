@@ -12,13 +12,11 @@ from aucmax.cli._base import (
     Verb,
     check_apart,
     check_new,
+    count,
     examples,
-    format_option,
     interval_text,
     is_watched,
     json_option,
-    positive_option,
-    seed_option,
     show_columns,
     show_json,
     tell,
@@ -26,20 +24,37 @@ from aucmax.cli._base import (
     write_bytes,
 )
 from aucmax.cli._models import (
+    DASK_MODELS,
+    IN_BATCHES,
     MODELS,
     check_model,
     make_estimator,
     make_model,
     parse_settings,
+    told_settings,
+)
+from aucmax.cli._options import (
+    FORMATS,
+    Finite,
+    drop_option,
+    force_option,
+    format_option,
+    positive_option,
+    seed_option,
+    separator_option,
+    stream_options,
+    target_option,
 )
 
 if TYPE_CHECKING:
     from aucmax.cli._data import Problem
+    from aucmax.cli._streamed import Stream, Way
     from aucmax.metrics import AUCInterval
 
 FOLDS = 5
 # On which rows an AUC was measured.
 OUT_OF_FOLD, HELD_OUT = "out of fold", "on rows before they were learned"
+LEFT_OUT = "on rows that were left out"
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -61,10 +76,11 @@ class _Result(NamedTuple):
         "aucmax fit loans.csv --target grade --positive D --drop id --time-budget 60",
         "aucmax fit rows.parquet --target y --model nbauc --set n_landmarks=400",
         "aucmax fit big.csv --target y --model opauc --out big.skops --force --json",
+        "aucmax fit 'parts/*.parquet' --target y --model ranksvm --checkpoint kept",
     ),
 )
 @click.argument("data")
-@click.option("--target", metavar="NAME", help="The column with the labels.")
+@target_option
 @click.option(
     "--model",
     "name",
@@ -80,12 +96,7 @@ class _Result(NamedTuple):
     multiple=True,
     help="A parameter of the model; may be given several times.",
 )
-@click.option(
-    "--drop",
-    metavar="COL",
-    multiple=True,
-    help="Leave out this column; may be given several times.",
-)
+@drop_option
 @positive_option
 @click.option("--test", metavar="FILE", help="Rows to measure the AUC with.")
 @click.option(
@@ -95,11 +106,11 @@ class _Result(NamedTuple):
     help="File of the model; DATA's name with .skops, in this folder, if not given.",
 )
 @click.option("--card", metavar="FILE", type=FILE, help="Also describe it, here.")
-@click.option("--force", is_flag=True, help="Replace files that are there.")
+@force_option
 @click.option(
     "--time-budget",
     metavar="S",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Finite(min=0, min_open=True),
     help="Seconds that the model auto may take.",
 )
 @click.option(
@@ -110,8 +121,10 @@ class _Result(NamedTuple):
     "--test. The model auto has its own; online learners of very many rows are "
     "measured on a part of them before they learn it.",
 )
+@stream_options
 @seed_option
 @format_option
+@separator_option
 @json_option
 def fit(
     data: str,
@@ -126,8 +139,13 @@ def fit(
     force: bool,
     time_budget: float | None,
     cv: int | None,
+    stream: bool,
+    checkpoint: Path | None,
+    every: int | None,
+    dask_scheduler: str | None,
     seed: int,
     format: str | None,
+    separator: str | None,
     as_json: bool,
 ) -> None:
     """Train a model from the table DATA, say how well it ranks, and save it.
@@ -135,19 +153,30 @@ def fit(
     DATA is a file: CSV with names in its first line, TSV, Parquet, Arrow, Feather or
     LIBSVM; - is a CSV on the standard input. Columns may hold numbers, text and dates,
     and values may be missing. The AUC is that of rows which the model did not learn.
+
+    With --stream, DATA may be larger than memory, and a folder or a pattern of files.
     """
     name = check_model(name)
+    stream = stream or checkpoint is not None or dask_scheduler is not None
+    if stream:
+        _check_stream(name, data, cv, every, checkpoint, dask_scheduler)
     if time_budget is not None and name != "auto":
         raise click.UsageError("--time-budget is for --model auto only.")
     if cv == 1:
         raise click.UsageError("One fold leaves no rows to learn from. Give --cv 2.")
+    if data == test == "-":
+        raise click.UsageError(
+            "The standard input can be read only once. Give DATA or --test as a file."
+        )
     chosen = parse_settings(settings)
 
-    from aucmax.cli._data import need_target, read_problem
+    from aucmax.cli._data import Problem, need_target, read_problem
+    from aucmax.cli._streamed import Stream, Way, open_stream
     from aucmax.cli._trained import expects, read_test
     from aucmax.io import read_metadata, save
 
     need_target(data, format, target)
+    alike = _read_alike(data, test, format, separator)
     out = out or Path(f"{_stem(data)}.skops")
     check_apart(out, data, test, card)
     if card is not None:
@@ -159,15 +188,26 @@ def fit(
     estimator = make_estimator(
         name, chosen, seed=seed, verbose=int(is_watched()), **more
     )
-    problem = read_problem(
-        data, format=format, target=target, drop=drop, positive=positive
+    problem: Problem | Stream
+    problem = (open_stream if stream else read_problem)(
+        data,
+        format=format,
+        separator=separator,
+        target=target,
+        drop=drop,
+        positive=positive,
     )
     tested = None
     if test is not None:
         # Before the fit, which may take long.
-        tested = read_test(expects(problem), test, format=None, target=target)
+        tested = read_test(expects(problem), test, target=target, **alike)
     n_folds = (0 if test else FOLDS) if cv is None else cv
-    result = _train(name, estimator, problem, n_folds, seed)
+    with told_settings(name, chosen):
+        if isinstance(problem, Problem):
+            result = _train(name, estimator, problem, n_folds, seed)
+        else:
+            way = Way(checkpoint, every or 1, dask_scheduler, DASK_MODELS.get(name))
+            result = _train_stream(name, estimator, problem, n_folds > 0, way)
     facts = _facts(name, chosen, target, problem, result)
     if tested is not None:
         facts["test"] = _test(result.model, tested)
@@ -188,6 +228,71 @@ def fit(
 def _stem(data: str) -> str:
     """Return the name of a file up to its first dot; "model" for a stream."""
     return "model" if data == "-" else Path(data).name.partition(".")[0] or "model"
+
+
+def _check_stream(
+    name: str,
+    data: str,
+    cv: int | None,
+    every: int | None,
+    checkpoint: Path | None,
+    dask_scheduler: str | None,
+) -> None:
+    """End the command if something cannot be had of a table that is read in batches."""
+    if name not in IN_BATCHES:
+        raise click.UsageError(
+            f"{name} needs all rows in memory. With --stream, --checkpoint or "
+            f"--dask-scheduler, choose --model among: {', '.join(IN_BATCHES)}."
+        )
+    if data == "-":
+        raise click.UsageError(
+            "The standard input can be read only once. Give a file, a folder or a "
+            "pattern."
+        )
+    if cv:
+        raise click.UsageError(
+            "--cv K is for tables in memory. With --stream some rows are held out "
+            "instead; --cv 0 learns them all."
+        )
+    if dask_scheduler is not None and name not in DASK_MODELS:
+        raise click.UsageError(
+            f"{name} does not run on a cluster. Choose --model among: "
+            f"{', '.join(DASK_MODELS)}."
+        )
+    if checkpoint is None and every is not None:
+        raise click.UsageError("--every N is for --checkpoint DIR only.")
+    if checkpoint is not None and dask_scheduler is not None:
+        raise click.UsageError("A cluster keeps no checkpoints. Leave one of them out.")
+
+
+def _train_stream(
+    name: str, estimator: Any, stream: "Stream", hold: bool, way: "Way"
+) -> _Result:
+    from aucmax.cli._streamed import train
+
+    model = make_model(name, estimator, stream.kinds)
+    start = time.perf_counter()
+    model, interval = train(model, stream, hold=hold, way=way)
+    return _Result(_quiet(model), time.perf_counter() - start, interval, LEFT_OUT)
+
+
+def _read_alike(
+    data: str, test: str | None, format: str | None, separator: str | None
+) -> dict[str, str | None]:
+    """Return how to read test rows: as their name says, else as the table is read."""
+    from aucmax.cli._data import is_libsvm, kind_of
+
+    if test is None:
+        return {}
+    kind = kind_of(test, None)
+    own = kind if kind in FORMATS else format
+    if is_libsvm(data, format) != is_libsvm(test, own):
+        raise click.UsageError(
+            f"One of {data} and {test} is in LIBSVM's format, whose columns have no "
+            "names, and the other is not. Give both in the same format."
+        )
+    is_same = kind_of(test, own) == kind_of(data, format)
+    return {"format": own, "separator": separator if is_same else None}
 
 
 def _train(
@@ -245,7 +350,7 @@ def _facts(
     name: str,
     chosen: dict[str, Any],
     target: str | None,
-    problem: "Problem",
+    problem: "Problem | Stream",
     result: _Result,
 ) -> dict[str, Any]:
     return {
@@ -253,9 +358,9 @@ def _facts(
         "parameters": chosen,
         "data": problem.source,
         "target": target,
-        "rows": len(problem.y),
-        "features": problem.X.shape[1],
-        "positives": int(problem.is_pos.sum()),
+        "rows": problem.n_rows,
+        "features": problem.n_features,
+        "positives": problem.n_pos,
         "labels": problem.labels._asdict(),
         "auc": None if result.interval is None else result.interval._asdict(),
         "measured": result.how,
@@ -277,11 +382,17 @@ def _test(model: Any, tested: "Problem") -> dict[str, Any]:
 
 
 def _card(
-    model: Any, problem: "Problem", tested: "Problem | None", facts: dict[str, Any]
+    model: Any,
+    problem: "Problem | Stream",
+    tested: "Problem | None",
+    facts: dict[str, Any],
 ) -> str:
+    from aucmax.cli._streamed import Stream
     from aucmax.io import model_card
 
-    rows: dict[str, Any] = {"X": problem.X, "y": problem.y}
+    rows: dict[str, Any] = {}
+    if not isinstance(problem, Stream):
+        rows = {"X": problem.X, "y": problem.y}
     if tested is not None:
         y_test = model.classes_[tested.is_pos.astype(int)]
         rows |= {"X_test": tested.X, "y_test": y_test}
@@ -290,8 +401,9 @@ def _card(
         notes.append(f"AUC {_auc_text(facts['auc'])}, {facts['measured']}.")
     if hasattr(model, "explain"):
         notes.append("\n\n" + model.explain())
+    out = Path(facts["out"])
     return model_card(
-        model, title=Path(facts["out"]).stem, notes=" ".join(notes), **rows
+        model, title=out.stem, notes=" ".join(notes), file=out.name, **rows
     )
 
 
@@ -303,14 +415,15 @@ def _show(facts: dict[str, Any], model: Any) -> None:
     labels = facts["labels"]
     rows = [
         ("model", facts["model"]),
-        ("rows", f"{facts['rows']:,}, with {facts['features']:,} features"),
+        ("rows", f"{facts['rows']:,}, with {count(facts['features'], 'feature')}"),
         ("positives", f"{facts['positives']:,} ({labels['positive']})"),
     ]
     if facts["auc"] is not None:
         rows.append(("AUC", f"{_auc_text(facts['auc'])}, {facts['measured']}"))
     if "test" in facts:
         tested = facts["test"]
-        rows.append(("AUC", f"{_auc_text(tested)}, {tested['rows']:,} test rows"))
+        n_rows = count(tested["rows"], "test row")
+        rows.append(("AUC", f"{_auc_text(tested)}, {n_rows}"))
     rows.append(("time", f"{facts['seconds']:.1f} s"))
     rows += [(key, facts[key]) for key in ("out", "card") if key in facts]
     show_columns(rows)

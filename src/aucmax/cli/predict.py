@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aucmax.cli._base import (
-    Verb,
-    check_apart,
-    examples,
+from aucmax.cli._base import Verb, check_apart, check_new, examples, fail, tell
+from aucmax.cli._options import (
+    force_option,
     format_option,
-    tell,
+    separator_option,
     trust_option,
 )
 
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write to this CSV file instead.",
 )
+@force_option
 @click.option("--proba", is_flag=True, help="Add the probability to be positive.")
 @click.option("--label", is_flag=True, help="Add the label that the model decides for.")
 @click.option(
@@ -48,15 +48,18 @@ if TYPE_CHECKING:
 )
 @trust_option
 @format_option
+@separator_option
 def predict(
     model: str,
     data: str,
     out: Path | None,
+    force: bool,
     proba: bool,
     label: bool,
     keep: tuple[str, ...],
     trust: tuple[str, ...],
     format: str | None,
+    separator: str | None,
 ) -> None:
     """Score the rows of the table DATA by the model in the file MODEL, as CSV.
 
@@ -70,6 +73,9 @@ def predict(
         )
     if out is not None:
         check_apart(out, data, model)
+        check_new(out, force=force)
+    elif sys.stdout is None:
+        fail("The standard output is closed. Name a file with --out.")
     from aucmax.cli._trained import open_model, read_for
     from aucmax.io._atomic import replacing
 
@@ -79,7 +85,9 @@ def predict(
             f"{model} gives scores but no probabilities. Leave out --proba, or fit "
             "with --model auto."
         )
-    table, kept = read_for(expected, data, format=format, keep=keep)
+    table, kept = read_for(
+        expected, data, format=format, separator=separator, keep=keep
+    )
     parts = _score(estimator, expected.labels, table.X, kept, proba, label)
     if out is None:
         _write(parts, sys.stdout)

@@ -17,7 +17,7 @@ from aucmax._utils.validation import (
     check_is_fitted,
     split_labels,
 )
-from aucmax.estimators._source import StreamInputs
+from aucmax.estimators._source import StreamInputs, name_features
 from aucmax.metrics.auc import roc_auc
 from aucmax.metrics.threshold import balanced_threshold
 from aucmax.solvers._base import OnStep, Result, Step
@@ -166,6 +166,7 @@ class LinearScorer(AUCScorer):
         self._warn_unless_converged(result)
         self._keep(result, inputs.classes, inputs.dtype)
         self._set_threshold(inputs.collect(self._project), inputs)
+        name_features(self, inputs.rows.source)
 
     def _keep(
         self, result: Result, classes: NDArray[Any], dtype: np.dtype[Any]

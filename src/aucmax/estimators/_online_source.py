@@ -16,7 +16,7 @@ from aucmax._utils.checkpoint import (
     take_over,
 )
 from aucmax._utils.progress import report
-from aucmax.estimators._source import Source
+from aucmax.estimators._source import Source, name_features
 
 # Batches between two lines of progress.
 REPORT_EVERY = 10
@@ -59,6 +59,7 @@ def learn_in_order(
                     f"batch {number}  rows {model.n_samples_seen_}"
                 )
         n_done = 0
+    name_features(model, source)
     if not hasattr(model, "classes_"):
         raise ValueError(
             "The source gave no rows. Check that it is not used up, and that its files "

@@ -265,6 +265,16 @@ def _unpack(batch: Any) -> tuple[Any, NDArray[Any], Any]:
     return X, y, batch[2] if len(batch) == 3 else None
 
 
+def name_features(estimator: Any, source: Source) -> None:
+    """Record the names of the features, where only the source knows them.
+
+    At the end: rows without names would be warned about before.
+    """
+    names = getattr(source, "names", ())
+    if names and not hasattr(estimator, "feature_names_in_"):
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
 def streamed_design(inputs: StreamInputs, *, centred: bool = True) -> StreamedDesign:
     """Return the rows as a design, seen less the same row as in memory."""
     n, d = inputs.shape

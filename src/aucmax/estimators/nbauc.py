@@ -283,6 +283,7 @@ class NBAUC(KernelScorer):
             )
             self._keep(feature_map, result, inputs.classes)
             self._set_threshold(inputs.collect(self._expand), inputs)
+            streams.name_features(self, source)
         return self
 
     def _keep(

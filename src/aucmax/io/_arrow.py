@@ -2,7 +2,7 @@
 """Columns of a file as an Arrow table; the files that pyarrow reads."""
 
 from collections.abc import Callable, Collection, Sequence
-from typing import IO, Any
+from typing import Any
 
 from aucmax._utils.optional import import_optional
 from aucmax.io._reading import Refused, read_or_diagnose
@@ -11,6 +11,8 @@ from aucmax.io.source import Source
 
 # Bytes parsed at a time. A row must fit; if one does not, the second size is tried.
 BLOCK_BYTES = (2**22, 2**29)
+# Bytes copied at a time.
+COPIED_BYTES = 2**20
 
 # What picks columns: takes all names, returns those to read.
 Pick = Callable[[Sequence[str]], list[str]]
@@ -27,9 +29,10 @@ def read_text(
 
     def read() -> Any:
         arrow = import_optional("pyarrow", "io")
+        reopen, n_quotes = _without_python(source)
         for size in BLOCK_BYTES:
             try:
-                table, n_quotes = _parse(source, wanted, separator, size, text)
+                table = _parse(reopen(), wanted, separator, size, text)
                 break
             except arrow.ArrowInvalid as error:
                 if "block" not in str(error) or size == BLOCK_BYTES[-1]:
@@ -45,43 +48,44 @@ def read_text(
     return read_or_diagnose(source, read, lambda: diagnose_table(source, separator))
 
 
-class _Counted:
-    """A stream that counts the quotes that pass."""
+def _without_python(source: Source) -> tuple[Callable[[], Any], int]:
+    """Return what opens the bytes for pyarrow, and how many quotes there are.
 
-    closed = False
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-        self.n_quotes = 0
-
-    def read(self, size: int = -1) -> bytes:
-        data = self._stream.read(size)
-        self.n_quotes += data.count(b'"')
-        return data
+    pyarrow reads in threads of its own. They may let go of what they read only when the
+    process ends; if that is an object of Python, which is gone by then, they abort it.
+    So pyarrow opens the file itself, or gets a copy in its own memory.
+    """
+    arrow = import_optional("pyarrow", "io")
+    path, n_quotes = source.plain_path, 0
+    copy = None if path is not None else arrow.BufferOutputStream()
+    with source.open() as stream:
+        while data := stream.read(COPIED_BYTES):
+            n_quotes += data.count(b'"')
+            if copy is not None:
+                copy.write(data)
+    if copy is None:
+        return lambda: arrow.OSFile(str(path)), n_quotes
+    content = copy.getvalue()
+    return lambda: arrow.BufferReader(content), n_quotes
 
 
 def _parse(
-    source: Source, wanted: list[str], separator: str, size: int, text: Collection[str]
-) -> tuple[Any, int]:
-    """Return a table, and how many quotes there were."""
+    file: Any, wanted: list[str], separator: str, size: int, text: Collection[str]
+) -> Any:
     csv = import_optional("pyarrow.csv", "io")
     string = import_optional("pyarrow", "io").string()
-    with source.open() as stream:
-        counted = _Counted(stream)
-        table = csv.read_csv(
-            counted,
-            read_options=csv.ReadOptions(block_size=size),
-            parse_options=csv.ParseOptions(
-                delimiter=separator, newlines_in_values=True
-            ),
-            convert_options=csv.ConvertOptions(
-                include_columns=wanted,
-                column_types=dict.fromkeys(text, string),
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=False,
-            ),
-        )
-    return table, counted.n_quotes
+    # Not closed here: after an error, a thread of pyarrow may be reading still.
+    return csv.read_csv(
+        file,
+        read_options=csv.ReadOptions(block_size=size),
+        parse_options=csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+        convert_options=csv.ConvertOptions(
+            include_columns=wanted,
+            column_types=dict.fromkeys(text, string),
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        ),
+    )
 
 
 def read_parquet_columns(source: Source, pick: Pick) -> Any:
@@ -127,8 +131,8 @@ def _read_binary(source: Source, read: Callable[[Any], Any], kind: str) -> Any:
             # Only the columns that are wanted are read from the disk.
             with arrow.OSFile(str(source.plain_path)) as file:
                 return read(file)
-        with source.open() as stream:
-            return read(arrow.BufferReader(stream.read()))
+        reopen, _ = _without_python(source)
+        return read(reopen())
     except Refused:
         raise
     # Damage shows in many ways: ArrowInvalid, OSError, EOFError, OverflowError...

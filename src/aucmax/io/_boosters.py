@@ -30,6 +30,8 @@ KEYS = (
     "cat_threshold",
     "shrinkage",
 )
+# How scores become probabilities, and whether they are means over the trees.
+KEPT = re.compile(r"^(objective=binary sigmoid:[0-9.e+-]+|average_output)\n", re.M)
 VALUE = re.compile(r"[-+.0-9eEinfa ]*")
 HEADER = """\
 tree
@@ -38,7 +40,7 @@ num_class=1
 num_tree_per_iteration=1
 label_index=0
 max_feature_idx={last}
-feature_names={names}
+{kept}feature_names={names}
 feature_infos={infos}
 
 """
@@ -110,9 +112,9 @@ def clean(text: str) -> str:
     names = " ".join(f"x{number}" for number in range(n_features))
     infos = " ".join(["none"] * n_features)
     parts = [f"Tree={number}\n{tree}\n\n" for number, tree in enumerate(trees)]
-    return (
-        HEADER.format(last=last, names=names, infos=infos) + "".join(parts) + f"{END}\n"
-    )
+    kept = "".join(f"{line}\n" for line in KEPT.findall(head))
+    head = HEADER.format(last=last, kept=kept, names=names, infos=infos)
+    return head + "".join(parts) + f"{END}\n"
 
 
 def _clean_tree(block: str, n_features: int) -> str:

@@ -2,6 +2,7 @@
 """A page about a model, for people."""
 
 import inspect
+import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -23,7 +24,7 @@ USE = """\
 ```python
 from aucmax.io import load
 
-model = load("model.skops")
+model = load({file})
 scores = model.{call}
 ```"""
 
@@ -37,6 +38,7 @@ def model_card(
     y_test: ArrayLike | None = None,
     title: str | None = None,
     notes: str | None = None,
+    file: str = "model.skops",
 ) -> str:
     """Describe a model in Markdown: what it is, its data, its AUC, how to use it.
 
@@ -52,6 +54,8 @@ def model_card(
         The heading; None: the name of the model's class.
     notes : str, default=None
         Markdown of your own: what the model is for, and what not.
+    file : str, default="model.skops"
+        The file that the model is saved in, for those who load it.
 
     Returns
     -------
@@ -102,7 +106,7 @@ def model_card(
         *_model(model),
         *_training(model, X, y),
         *_test(model, X_test, y_test),
-        *_use(model),
+        *_use(model, file),
         "## Versions",
         _list(f"{name}: {version}" for name, version in versions().items()),
     ]
@@ -242,7 +246,7 @@ def _scores(model: Any, X: Any) -> NDArray[Any]:
     return np.asarray(model.predict_proba(X))[:, -1]
 
 
-def _use(model: Any) -> Iterator[str]:
+def _use(model: Any, file: str) -> Iterator[str]:
     if hasattr(model, "decision_function"):
         call = "decision_function(X)"
     elif hasattr(model, "predict_proba"):
@@ -250,11 +254,13 @@ def _use(model: Any) -> Iterator[str]:
     else:
         return
     yield "## Use"
+    name = type_name(model)
+    article = "an" if name[0].lower() in "aeiou" else "a"
     yield (
-        f"For a `{type_name(model)}` saved by `aucmax.io.save`. `X` has the features "
+        f"For {article} `{name}` saved by `aucmax.io.save`. `X` has the features "
         "above, in that order; a higher score means more likely positive."
     )
-    yield USE.format(call=call)
+    yield USE.format(call=call, file=json.dumps(file, ensure_ascii=False))
 
 
 def _check_pair(name_X: str, X: Any, name_y: str, y: Any) -> None:

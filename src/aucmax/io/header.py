@@ -12,6 +12,7 @@ from aucmax.io.source import Source
 SHOWN = 60
 NO_ROWS = "{} has no rows below the names of its columns. Get it again."
 NAMED = {",": "a comma", "\t": "a tab"}
+FORMATS = {",": "csv", "\t": "tsv"}
 
 
 def read_header(source: Source, separator: str) -> list[str]:
@@ -48,9 +49,10 @@ def diagnose_table(source: Source, separator: str) -> None:
         expected = expected or len(cells)
         n_records += 1
         if len(cells) != expected:
+            has = f"{len(cells)} column{'' if len(cells) == 1 else 's'}"
             raise ValueError(
-                f"{source.name}, line {number}: {len(cells)} columns, where {expected} "
-                "were expected. Mend it; a cell that holds the separator needs quotes."
+                f"{source.name}, line {number}: {has}, where {expected} were expected. "
+                "Mend it; a cell that holds the separator needs quotes."
             )
     if n_records == 1:
         raise ValueError(NO_ROWS.format(source.name))
@@ -98,13 +100,14 @@ def _check_separator(source: Source, names: list[str], separator: str) -> None:
     other = _other_separator(names[0], separator, ";\t,|")
     if len(names) > 1 or other is None:
         return
-    advice = {",": "Pass format='csv'.", "\t": "Pass format='tsv'."}.get(
-        other,
-        "Separate it by commas, or read it with "
-        f"aucmax.io.read_csv(..., separator={other!r}).",
-    )
+    # One of the two separators that have a format, where the other was expected.
+    if separator in FORMATS and other in FORMATS:
+        advice = f"Pass format={FORMATS[other]!r}."
+    else:
+        advice = f"Pass separator={other!r}."
+    expected = NAMED.get(separator, repr(separator))
     raise Refused(
-        f"{_one_cell(source, names, other)} rather than by {NAMED[separator]}. {advice}"
+        f"{_one_cell(source, names, other)} rather than by {expected}. {advice}"
     )
 
 

@@ -4,7 +4,7 @@
 import difflib
 import os
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import IO, Any
@@ -31,6 +31,8 @@ READERS: dict[str, Any] = {
 }
 TEXT = {"csv", "tsv"}
 N_NEAREST = 5
+# Names or positions, or what chooses among all names.
+Columns = Sequence[str | int] | Callable[[Sequence[str]], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,8 +62,9 @@ def read_table(
     *,
     target: str | int | None = None,
     format: str | None = None,
-    columns: Sequence[str | int] | None = None,
+    columns: Columns | None = None,
     text: Collection[str] = (),
+    separator: str | None = None,
 ) -> Table:
     r"""Read a table from a file: CSV, TSV, Parquet, Arrow, Feather or LIBSVM.
 
@@ -78,12 +81,16 @@ def read_table(
     format : str, default=None
         "csv", "tsv", "parquet", "arrow", "feather", "ipc", "libsvm", "svm" or
         "svmlight"; None: what the name ends with, and CSV for a stream that has none.
-    columns : sequence of str or int, default=None
-        The features to read, by name or position, in this order; None: all columns but
-        the target. Others are not read from a Parquet file at all.
+    columns : sequence of str or int, or callable, default=None
+        The features to read, by name or position, in this order, or a function that
+        takes the names of all columns and returns those; None: all columns but the
+        target. Others are not read from a Parquet file at all.
     text : collection of str, default=()
         Columns of a CSV or TSV file that stay text even if all their values look like
         numbers or dates, such as codes with leading zeros.
+    separator : str, default=None
+        The character between the columns of a CSV or TSV file; None: a comma in CSV,
+        a tab in TSV.
 
     Returns
     -------
@@ -129,11 +136,15 @@ def read_table(
     _check_format(format)
     source = from_anything(path_or_file)
     kind = _kind(source, format, is_stream=not _is_path(path_or_file))
+    _check_separator(source, kind, separator)
     try:
         if kind in LIBSVM:
             _refuse_columns(source, target, columns)
             return Table(*read_rows(source), (), source.name)
-        return _read(source, kind, target, columns, text)
+        more = {"text": text} if kind in TEXT else {}
+        if separator is not None:
+            more["separator"] = separator
+        return _read(source, kind, target, columns, more)
     except Refused as error:
         raise ValueError(str(error)) from None
 
@@ -142,8 +153,8 @@ def _read(
     source: Source,
     kind: str,
     target: str | int | None,
-    columns: Sequence[str | int] | None,
-    text: Collection[str],
+    columns: Columns | None,
+    more: dict[str, Any],
 ) -> Table:
     # Without it, a table could be parsed but not returned.
     import_optional("pandas", "io")
@@ -153,7 +164,6 @@ def _read(
         picked.extend(_pick(source, names, target, columns))
         return list(picked)
 
-    more = {"text": text} if kind in TEXT else {}
     content = READERS[kind](source, pick, **more).select(picked)
     if not content.num_rows:
         raise Refused(NO_ROWS.format(source.name))
@@ -195,6 +205,21 @@ def _kind(source: Source, format: str | None, *, is_stream: bool) -> str:
     )
 
 
+def _check_separator(source: Source, kind: str, separator: str | None) -> None:
+    if separator is None:
+        return
+    if kind not in TEXT:
+        raise ValueError(
+            f"{source.name} is read as {kind}, which has no separator. Leave it out, "
+            "or pass format='csv'."
+        )
+    if len(separator) != 1 or not separator.isascii() or separator in '"\r\n':
+        raise ValueError(
+            "separator must be one ASCII character, and no quote or end of a line; got "
+            f"{separator!r}."
+        )
+
+
 def _refuse_columns(source: Source, target: Any, columns: Any) -> None:
     if target is not None or columns is not None:
         raise ValueError(
@@ -207,11 +232,16 @@ def _pick(
     source: Source,
     names: Sequence[str],
     target: str | int | None,
-    columns: Sequence[str | int] | None,
+    columns: Columns | None,
 ) -> list[str]:
     """Return the target, if any, then the features."""
     known = set(names)
     label = [] if target is None else [_find(source, names, known, target)]
+    if callable(columns):
+        try:
+            columns = columns(names)
+        except ValueError as error:
+            raise Refused(str(error)) from error
     if isinstance(columns, str):
         raise Refused(f"columns must be a list of names; got the text {columns!r}.")
     if columns is None:

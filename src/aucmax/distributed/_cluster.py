@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The one place that hands work to Dask, on whatever scheduler is active.
+
+That is the cluster of a ``distributed.Client`` if there is one, else threads of this
+process. Nothing here starts a cluster.
+"""
+
+import functools
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from aucmax._utils.optional import import_optional
+from aucmax._utils.threads import one_blas_thread
+from aucmax._utils.typing import FloatArray
+
+dask: Any = import_optional("dask", "dask")
+
+# Results merged by one task.
+FAN_IN = 8
+# Slices of score vectors are part of the graph, so that a lost worker's can be sent
+# again: Dask need not warn of them.
+SETTINGS = {"distributed.admin.large-graph-warning-threshold": "1PB"}
+SCHEDULER_LOST = (
+    "The Dask scheduler at {address} was lost ({error}), so the work was given up and "
+    "the estimator is as it was before. Start the scheduler and its workers, connect "
+    "with distributed.Client(address), and call again."
+)
+DATA_LOST = (
+    "Dask gave up data that the work needs ({error}). Data put on a worker by "
+    "client.scatter is gone with that worker; read it from files, or make it with "
+    "dask.array or dask.dataframe, so that it can be made again."
+)
+
+
+def later(function: Callable[..., Any], *args: Any) -> Any:
+    """Return the task of calling ``function``; arguments may be tasks."""
+    return dask.delayed(function, pure=False)(*args)
+
+
+def shared(value: Any) -> Any:
+    """Return a value as a task, so that it travels once for all that need it."""
+    return dask.delayed(value, pure=False, traverse=False)
+
+
+def keep(tasks: Sequence[Any]) -> list[Any]:
+    """Start tasks whose results stay where they are computed."""
+    with _on_the_cluster():
+        return list(dask.persist(*tasks))
+
+
+def fetch(tasks: Sequence[Any]) -> list[Any]:
+    """Return the results of tasks."""
+    with _on_the_cluster():
+        return list(dask.compute(*tasks))
+
+
+def merged(parts: Sequence[Any], merge: Callable[[Any, Any], Any]) -> Any:
+    """Return what merging the results of all tasks gives, in their order, as a task.
+
+    Few at a time, on the workers, so that no one holds all of them.
+    """
+    while len(parts) > 1:
+        groups = [parts[low : low + FAN_IN] for low in range(0, len(parts), FAN_IN)]
+        parts = [later(_merge_all, merge, list(group)) for group in groups]
+    return parts[0]
+
+
+def _merge_all(merge: Callable[[Any, Any], Any], parts: list[Any]) -> Any:
+    return functools.reduce(merge, parts)
+
+
+def writable(vector: FloatArray) -> FloatArray:
+    """Return a vector that has travelled as loops were compiled for: not read-only."""
+    return np.require(vector, requirements=["C", "W"])
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Make ``n_threads()`` one in this thread: a worker has as many as it was given."""
+    limit: AbstractContextManager[Any] = _openmp().limit(limits=1, user_api="openmp")
+    return limit
+
+
+@functools.cache
+def _openmp() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+@contextmanager
+def _on_the_cluster() -> Iterator[None]:
+    client = _active_client()
+    # Without a client they would hide the defaults, which are read when one is made.
+    settings = {} if client is None else SETTINGS
+    try:
+        # Where the tasks run in threads of this process, those are threads enough.
+        with dask.config.set(settings), one_blas_thread():
+            yield
+    except (CancelledError, OSError) as error:
+        if client is None:
+            raise
+        reason = f"{type(error).__name__}: {error}".rstrip(": ")
+        is_cancelled = isinstance(error, CancelledError)
+        if client.status != "running" or (is_cancelled and "scheduler" in reason):
+            address = getattr(client.scheduler, "address", "an unknown address")
+            message = SCHEDULER_LOST.format(address=address, error=reason)
+        elif is_cancelled:
+            message = DATA_LOST.format(error=reason)
+        else:
+            raise
+        raise RuntimeError(message) from error
+
+
+def _active_client() -> Any:
+    """Return the client of a cluster, or None; it can only be if it was imported."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return None
+    try:
+        return distributed.default_client()
+    except ValueError:
+        return None

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernel AUC on Nystroem features, with the rows on a cluster."""
+
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from aucmax._utils.memory import parse_bytes
+from aucmax._utils.typing import Matrix
+from aucmax._utils.validation import FitInputs, all_or_nothing, validated
+from aucmax.design import MappedDesign
+from aucmax.design.mapped import BLOCK_ROWS
+from aucmax.distributed._inputs import DaskInputs, check_inputs, take_rows
+from aucmax.distributed._partitions import partitions_of
+from aucmax.distributed._scorer import DaskScorer
+from aucmax.distributed.design import DaskDesign, keep_blocks
+from aucmax.estimators._holdout import row_keys
+from aucmax.estimators._kernel_choice import nystroem_mapped
+from aucmax.estimators._mapped_fit import fit_mapped
+from aucmax.estimators._source import LEAST_SAMPLE, MOST_SAMPLE, SAMPLE_VALUES
+from aucmax.estimators.nbauc import NBAUC
+from aucmax.features.nystroem import Nystroem
+from aucmax.solvers._sampling import spread_sample
+
+
+class DaskNBAUC(DaskScorer, NBAUC):
+    """:class:`~aucmax.NBAUC` on rows that live on the workers of a Dask cluster.
+
+    What is "auto" and the landmarks are chosen by the driver, on a spread of at most
+    100,000 rows; landmarks travel to the workers, which keep the kernel values of their
+    rows. One number per row travels for every product. With no more rows than that, or
+    with ``gamma``, ``alpha`` and ``landmarks`` given, the model is that of NBAUC, to
+    rounding.
+
+    Runs on the cluster of the active ``distributed.Client``, else in threads of this
+    process. It never starts a cluster.
+
+    Parameters
+    ----------
+    n_landmarks, kernel, gamma, degree, coef0, alpha, landmarks, tol, max_iter
+        As in :class:`~aucmax.NBAUC`.
+    memory_budget : int or str, default="4GB"
+        Room for kernel values between rows and landmarks, over all workers together.
+    random_state, verbose
+        As in :class:`~aucmax.NBAUC`.
+
+    Attributes
+    ----------
+    gamma_, alpha_, tuning_, feature_map_, coef_, basis_, dual_coef_, intercept_
+        As in :class:`~aucmax.NBAUC`.
+    classes_, n_iter_, objective_, history_, n_features_in_
+        As in :class:`~aucmax.NBAUC`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, when X is a frame.
+
+    See Also
+    --------
+    aucmax.NBAUC : The same for rows in memory, or that come in batches.
+    DaskRankSVM : Linear.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from sklearn.datasets import make_moons
+    >>> from aucmax.distributed import DaskNBAUC
+    >>> X, y = make_moons(300, noise=0.2, random_state=0)
+    >>> X, y = da.from_array(X, chunks=(100, -1)), da.from_array(y, chunks=100)
+    >>> model = DaskNBAUC(50, gamma=1.0, alpha=1e-4, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.98)
+    True
+    """
+
+    _local = NBAUC
+
+    @validated
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose what is "auto", then landmarks, and fit.
+
+        Parameters
+        ----------
+        X : dask array or frame of shape (n_samples, n_features), path or list of paths
+            Training rows, dense or with a CSR matrix per chunk. Blocks may be uneven,
+            empty or of one class. A path is that of a Parquet file, a folder of them,
+            or a glob.
+        y : dask array or series of shape (n_samples,), or str
+            Labels, two distinct values; the larger is positive. Or the column of X,
+            when that is a frame or Parquet files, that holds them.
+        sample_weight : dask array or series of shape (n_samples,), or str, default=None
+            A row of weight two counts as two rows.
+
+        Returns
+        -------
+        self : DaskNBAUC
+            The fitted estimator.
+        """
+        with all_or_nothing(self):
+            budget = parse_bytes(self.memory_budget)
+            partitions = partitions_of(
+                X, y, sample_weight, name=type(self).__name__, local="NBAUC"
+            )
+            # Rows are mapped in the same company as in memory, and so rounded alike.
+            inputs = check_inputs(self, partitions, multiple=BLOCK_ROWS, drop_idle=True)
+            seed = check_random_state(self.random_state).randint(2**31 - 1)
+            sample = sample_rows(inputs)
+            choice = self._choose(sample, seed)
+            if len(choice.tried) and len(sample.is_pos) < inputs.shape[0]:
+                choice = choice._replace(is_from_a_part=True)
+            feature_map = self._fit_map(sample, choice.gamma, seed, inputs.shape[0])
+            design = mapped_design(inputs, sample.X, feature_map, budget)
+            result = fit_mapped(
+                self, design, inputs, choice, lambda: inputs.collect(row_keys)
+            )
+            self._keep(feature_map, result, inputs.classes)
+            self._set_threshold(inputs.collect(self._expand), inputs)
+        return self
+
+
+def mapped_design(
+    inputs: DaskInputs, like: Matrix, feature_map: Nystroem, memory_budget: int
+) -> DaskDesign:
+    """Return rows such as ``like`` through a fitted map, mapped on the workers."""
+    make = partial(_mapped, feature_map, memory_budget / inputs.shape[0])
+    here = make(like[:1])
+    blocks = keep_blocks(inputs, make)
+    return DaskDesign(blocks, inputs.sizes, here.shape[1], mix=here.mix)
+
+
+def _mapped(feature_map: Nystroem, row_bytes: float, rows: Matrix) -> MappedDesign:
+    return nystroem_mapped(rows, feature_map, int(row_bytes * rows.shape[0]))
+
+
+def sample_rows(inputs: DaskInputs) -> FitInputs:
+    """Return all rows if they are few, else a spread of them, as for a stream."""
+    n, d = inputs.shape
+    size = max(LEAST_SAMPLE, min(MOST_SAMPLE, SAMPLE_VALUES // d))
+    index, weight = np.arange(n), inputs.weight
+    if n > size:
+        index = spread_sample(inputs.is_pos, inputs.weight, size)
+        weight = weight.copy()
+        for mask in (inputs.is_pos, ~inputs.is_pos):
+            drawn = index[mask[index]]
+            weight[drawn] *= weight[mask].sum() / weight[drawn].sum()
+    rows = take_rows(inputs, index)
+    return FitInputs(rows, inputs.is_pos[index], weight[index], inputs.classes)

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables that are not as expected: what to do is said in options of the command."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli.command import call
+from cli.loans import make_loans
+
+from aucmax.cli._words import in_options
+
+TARGET = ("--target", "late")
+QUICK = (*TARGET, "--drop", "id", "--model", "ranksvm", "--cv", "0", "--force")
+# Arguments of Python, which nobody can give to a command.
+ARGUMENT = re.compile(r"\b(target|format|columns|separator|header|multilabel)=")
+
+
+def make_nested(folder):
+    frame = make_loans().assign(tags=[["a"]] * 240)
+    frame.to_parquet(folder / "rows.parquet")
+    return "rows.parquet"
+
+
+def make_text(name, content):
+    def make(folder):
+        (folder / name).write_text(content)
+        return name
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (make_text("a.csv", "x;late\n1;yes\n2;no\n"), r"Add --separator ';'\.$"),
+        (make_text("a.csv", "x|late\n1|yes\n2|no\n"), r"Add --separator '\|'\.$"),
+        (make_text("a.csv", "x\tlate\n1\tyes\n"), r"Add --format tsv\.$"),
+        (make_text("a.tsv", "x,late\n1,yes\n"), r"Add --format csv\.$"),
+        (
+            make_text("a.csv", "1,2\n3,4\n"),
+            r"Add a line with a name for each column\.$",
+        ),
+        (
+            make_text("a.txt", "x,late\n1,yes\n"),
+            "Name it with --format, one of csv, tsv",
+        ),
+        (make_text("a.parquet", "x,late\n"), r"or name what it is with --format\.$"),
+        (make_nested, "'tags' of .* Leave it out with --drop, or turn it into"),
+    ],
+    ids=["semicolon", "bar", "tab", "comma", "numbers", "name", "damage", "nested"],
+)
+def test_advice_names_options(invoke, folder, make, words):
+    result = invoke("fit", make(folder), *QUICK, code=1)
+    assert re.search(words, result.stderr.strip())
+    assert not ARGUMENT.search(result.stderr)
+
+
+def test_several_labels(invoke, folder):
+    (folder / "rows.svm").write_text("1,2 1:0.5\n")
+    result = invoke("fit", "rows.svm", code=1)
+    assert "'1,2' is not a label" in result.stderr
+    assert not ARGUMENT.search(result.stderr)
+
+
+def test_column_that_is_dropped_breaks_nothing(invoke, folder):
+    invoke("fit", make_nested(folder), *QUICK, "--drop", "tags")
+
+
+def test_column_that_cannot_be_dropped(invoke, folder):
+    name = make_nested(folder)
+    result = invoke("predict", "loans.skops", name, "--keep", "tags", code=1)
+    assert "values. Turn it into columns of numbers or text." in result.stderr
+    assert "--drop" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("said", "better"),
+    [
+        (
+            "a.svm is in LIBSVM's format. Leave out target and columns.",
+            "a.svm is in LIBSVM's format. Leave out --target.",
+        ),
+        ("Give it again, or pass format='csv'.", "Give it again, or add --format csv."),
+        (
+            "a.svm is read as svm, which has no separator. Leave it out.",
+            "a.svm is read as svm, which has no separator. Leave out --separator.",
+        ),
+        ("The column 'format=' is empty.", "The column 'format=' is empty."),
+    ],
+)
+def test_words(said, better):
+    assert in_options(said) == better
+
+
+# --separator
+
+
+@pytest.mark.parametrize(
+    ("mark", "given"), [(";", ";"), ("\t", "tab"), ("\t", "\\t"), ("|", "|")]
+)
+def test_separator(folder, mark, given):
+    for name in ("loans", "new"):
+        frame = pd.read_csv(folder / f"{name}.csv")
+        frame.to_csv(folder / f"{name}.csv", index=False, sep=mark)
+    choice = ("--separator", given)
+    told, _ = call(
+        *("fit", "loans.csv", *QUICK, "--test", "new.csv", *choice), folder=folder
+    )
+    assert "240, with 4 features" in told
+    assert "120 test rows" in told
+    scores, _ = call("predict", "loans.skops", "new.csv", *choice, folder=folder)
+    assert len(scores.splitlines()) == 121
+    told, _ = call(
+        "evaluate", "loans.skops", "new.csv", *TARGET, *choice, folder=folder
+    )
+    assert re.search("rows +120", told)
+    given = ("--drop", "id", "--models", "logistic", "--cv", "2", *choice)
+    told, _ = call("compare", "loans.csv", *TARGET, *given, folder=folder)
+    assert "logistic" in told
+
+
+def test_separator_of_a_table_that_has_none(invoke, folder):
+    name = make_nested(folder)
+    result = invoke("fit", name, *QUICK, "--drop", "tags", "--separator", ";", code=1)
+    assert "read as parquet, which has no separator. Leave out --sep" in result.stderr
+
+
+def test_separator_is_not_that_of_test_rows_in_another_format(invoke, folder):
+    make_loans().to_csv(folder / "loans.csv", index=False, sep=";")
+    make_loans(120, seed=1).to_parquet(folder / "new.parquet")
+    choice = ("--separator", ";", "--test", "new.parquet")
+    assert "120 test rows" in invoke("fit", "loans.csv", *QUICK, *choice).stdout
+
+
+def test_decimal_commas_are_told(invoke, folder):
+    frame = make_loans().assign(big=np.linspace(1e3, 1e6, 240).round(2))
+    frame.to_csv(folder / "comma.csv", index=False, sep=";", decimal=",")
+    result = invoke("fit", "comma.csv", *QUICK, "--separator", ";")
+    notes = result.stderr.splitlines()
+    assert len(notes) == 2
+    assert notes[0].startswith(
+        "Note: column 'income' of comma.csv is taken for text, because its numbers "
+        "have a decimal comma, such as "
+    )
+    assert "'town'" not in result.stderr

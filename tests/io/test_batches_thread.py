@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import gc
+import subprocess
+import sys
+import threading
+from contextlib import closing
+
+import numpy as np
+import pytest
+from batch_files import parts
+
+from aucmax.io import read_batches
+from aucmax.io._batch_thread import ahead
+
+
+class Broken(RuntimeError):
+    pass
+
+
+def count_to(n, closed, error=None):
+    try:
+        for k in range(n):
+            yield np.array([k])
+        if error is not None:
+            raise error
+    finally:
+        closed.append(threading.current_thread().name)
+
+
+def readers():
+    return [each for each in threading.enumerate() if each.name == "aucmax-batches"]
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2, 50])
+@pytest.mark.parametrize("n", [0, 1, 3, 20])
+def test_all_items_in_order(depth, n):
+    closed = []
+    items = ahead(lambda: count_to(n, closed), depth)
+    assert not readers()
+    assert [int(item[0]) for item in items] == list(range(n))
+    assert not readers()
+    assert closed == ["aucmax-batches" if depth else threading.current_thread().name]
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2, 50])
+@pytest.mark.parametrize("n", [0, 1, 20])
+def test_errors_come_after_the_items_before_them(depth, n):
+    closed, error = [], Broken("as it is")
+    items = ahead(lambda: count_to(n, closed, error), depth)
+    found = []
+    with pytest.raises(Broken, match="as it is") as caught:
+        found.extend(int(item[0]) for item in items)
+    assert found == list(range(n))
+    assert caught.value is error
+    assert not readers()
+    assert len(closed) == 1
+    assert next(items, "end") == "end"
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2, 5])
+@pytest.mark.parametrize("taken", [0, 1, 5])
+def test_thread_ends_when_the_iterator_is_closed_or_dropped(depth, taken):
+    for drop in (True, False):
+        closed = []
+        items = ahead(lambda closed=closed: count_to(20, closed), depth)
+        for _ in range(taken):
+            next(items)
+        assert bool(readers()) == bool(depth and taken)
+        if drop:
+            del items
+            gc.collect()
+        else:
+            items.close()
+        assert not readers()
+        assert len(closed) == bool(taken)
+
+
+def test_few_items_wait():
+    made = []
+
+    def make():
+        for k in range(20):
+            made.append(k)
+            yield k
+
+    with closing(ahead(make, 3)) as items:
+        next(items)
+        # Until nothing more can happen: three wait, and one could not be put.
+        limit = threading.Event()
+        for _ in range(100):
+            if len(made) >= 5:
+                break
+            limit.wait(0.02)
+        limit.wait(0.05)
+        assert made == [0, 1, 2, 3, 4]
+
+
+def test_two_at_a_time(tmp_path):
+    _, pattern = parts(tmp_path, "parquet")
+    batches = read_batches(pattern, target="y", categories="drop", batch_rows=3)
+    for (X, y), (other, labels) in zip(batches, batches, strict=True):
+        assert np.array_equal(X, other)
+        assert np.array_equal(y, labels)
+    for _ in batches:
+        for _ in batches:
+            break
+        assert len(readers()) == 1
+        break
+    assert not readers()
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather", "csv", "csv.gz"])
+def test_no_thread_after_break_or_error(tmp_path, kind):
+    frame, pattern = parts(tmp_path, kind)
+    for X, _ in read_batches(pattern, target="y", categories="drop", batch_rows=2):
+        assert X.shape == (2, 4)
+        assert len(readers()) == 1
+        break
+    assert not readers()
+    frame.loc[40, "real"] = np.nan
+    _, pattern = parts(tmp_path, kind, frame=frame)
+    batches = read_batches(pattern, target="y", categories="drop", batch_rows=8)
+    found = []
+    with pytest.raises(ValueError, match="row 20, counted from 0: a value is missing"):
+        found.extend(batches)
+    assert not readers()
+
+
+# The interpreter ends while the thread waits and the iterator is alive.
+ENDING = """
+import sys, threading
+from aucmax.io import read_batches
+batches = iter(read_batches(
+    sys.argv[1], target="y", categories="drop", batch_rows=2
+))
+next(batches)
+def go_on():
+    # After the main thread: no row may get lost.
+    threading.main_thread().join()
+    print(1 + sum(1 for _ in batches))
+if sys.argv[2]:
+    threading.Thread(target=go_on).start()
+"""
+
+
+def test_the_interpreter_ends(tmp_path):
+    for kind, others, out in [("parquet", "", ""), ("csv", "go on", "32\n")]:
+        _, pattern = parts(tmp_path, kind)
+        command = [sys.executable, "-c", ENDING, pattern, others]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        assert (done.returncode, done.stdout, done.stderr) == (0, out, "")
