@@ -18,7 +18,7 @@ PAGES = sorted(
     if not {"_build", "generated"} & set(page.relative_to(DOCS).parts)
 )
 API = (DOCS / "api.rst").read_text(encoding="utf-8")
-MODULES = ("bench", "datasets", "io", "metrics", "plots")
+MODULES = ("bench", "datasets", "distributed", "io", "metrics", "plots")
 BLOCK = r"^```\{%s\}[^\n]*\n(.*?)^```"
 
 

@@ -3,9 +3,9 @@
 
 Writes one JSON line per measurement to ``results.jsonl``; ``model.py`` fits the cost
 model of docs/scale.md to them. ``seconds`` is the least wall time of several turns.
-``driver`` and ``worker`` are CPU seconds per turn: of this process, in which the
-scheduler runs as well, and of the busier worker. Unlike wall time they mean something
-on a machine that is busy with other things.
+``driver`` and ``workers`` are CPU seconds per turn: of this process, in which the
+scheduler runs as well, and of all worker processes together. Unlike wall time they mean
+something on a machine that is busy with other things.
 
     python benchmarks/scale/measure.py [--most-rows 3000000]
 """
@@ -56,7 +56,7 @@ class Clock:
         return {
             "seconds": min(walls),
             "driver": (time.process_time() - driver) / turns,
-            "worker": max(spent, default=0.0) / turns,
+            "workers": sum(spent) / turns,
         }
 
     def _cpu(self):
@@ -64,9 +64,9 @@ class Clock:
 
 
 def record(file, **line):
-    line = {
-        k: float(f"{v:.4g}") if isinstance(v, float) else v for k, v in line.items()
-    }
+    for name, value in line.items():
+        if isinstance(value, float):
+            line[name] = float(f"{value:.4g}")
     print(line, flush=True)
     file.write(json.dumps(line) + "\n")
     file.flush()
@@ -135,8 +135,26 @@ def measure_alone(file, n):
         record(file, what=what, where="alone", n=n, **Clock().time(run, 5))
 
 
+@contextmanager
+def noting(owner, name, what):
+    """Give a list of ``what`` is made of the arguments of every call of a function."""
+    original, noted = getattr(owner, name), []
+
+    def wrapper(*args, **kwargs):
+        noted.append(what(*args))
+        return original(*args, **kwargs)
+
+    setattr(owner, name, wrapper)
+    yield noted
+    setattr(owner, name, original)
+
+
+def n_scores(loss, scores, *rest):
+    return len(scores)
+
+
 def measure_fits(file, clock, where, n):
-    """Time whole fits."""
+    """Time whole fits; count the sorts of all scores, and the tasks."""
     X, y = draw(n, N_BLOCKS)
     models = {
         "fit exact": (DaskRankSVM(), X, y),
@@ -146,10 +164,25 @@ def measure_fits(file, clock, where, n):
     if where == "threads":
         models["fit in memory"] = (RankSVM(), *dask.compute(X, y))
     for what, (model, *data) in models.items():
-        spent = clock.time(lambda fit=model.fit, data=data: fit(*data), 3)
-        passes = float(model.history_[-1].n_passes)
-        error = float(getattr(model, "objective_error_", 0.0))
-        record(file, what=what, where=where, n=n, passes=passes, error=error, **spent)
+        spent = clock.time(lambda fit=model.fit, data=data: fit(*data), 2)
+        with (
+            noting(SquaredHinge, "evaluate", n_scores) as sizes,
+            noting(dask, "delayed", type) as tasks,
+        ):
+            model.fit(*data)
+        record(
+            file,
+            what=what,
+            where=where,
+            n=n,
+            blocks=N_BLOCKS,
+            passes=float(model.history_[-1].n_passes),
+            steps=model.n_iter_,
+            sorts=sizes.count(n),
+            tasks=len(tasks),
+            error=float(getattr(model, "objective_error_", 0.0)),
+            **spent,
+        )
 
 
 @contextmanager
@@ -180,7 +213,8 @@ def main():
                     measure_products(file, clock, where, n, N_BLOCKS)
                 for n_blocks in (16, 64):
                     measure_products(file, clock, where, sizes[0], n_blocks)
-                measure_fits(file, clock, where, sizes[min(2, len(sizes) - 1)])
+                for n in sizes[1:]:
+                    measure_fits(file, clock, where, n)
 
 
 if __name__ == "__main__":

@@ -191,6 +191,44 @@ def test_bad_tables(folder, arguments, message, tmp_path):
     assert not out.exists()
 
 
+def test_labels_are_those_of_the_file(folder, tmp_path):
+    out = tmp_path / "model.skops"
+    more = ("--target", "bad", "--model", "opauc", "--stream", "--out", str(out))
+    run(folder, "parts", *more)
+    assert load(out).classes_.tolist() == ["no", "yes"]
+    run(folder, "parts", *more, "--positive", "no", "--force")
+    assert load(out).classes_.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("missing", ["text", "number"])
+def test_missing_labels(tmp_path, missing):
+    table = frame()[["income", "bad"]]
+    if missing == "number":
+        table = table.assign(bad=(table["bad"] == "yes").astype(float))
+    table.loc[2500, "bad"] = None
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    more = ("--positive", "1") if missing == "number" else ()
+    done = run(
+        tmp_path,
+        *("rows.csv", "--target", "bad", "--model", "opauc", "--stream", *more),
+        code=1,
+    )
+    assert "row 2500" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_text_late_in_a_column_of_numbers(tmp_path):
+    rows = [f"{k % 7},{k % 2}" for k in range(600_000)]
+    rows[-10] = "many,1"
+    (tmp_path / "rows.csv").write_text("a,y\n" + "\n".join(rows) + "\n")
+    done = run(
+        tmp_path, "rows.csv", "--target", "y", "--model", "opauc", "--stream", code=1
+    )
+    assert "'many'" in done.stderr
+    assert "--drop" in done.stderr
+    assert "types=" not in done.stderr
+
+
 def test_a_file_that_is_cut_off(folder, tmp_path):
     for file in (folder / "parts").iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())

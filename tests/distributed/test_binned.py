@@ -150,7 +150,7 @@ def test_coefficients_approach_the_exact_ones(few_rows, data, weight):
 
 
 @pytest.mark.parametrize("kind", ["csr", "float32"])
-def test_default_bins_are_as_good_as_exact(scheduler, few_rows, data, kind):
+def test_default_bins_are_as_good_as_exact(few_rows, data, kind):
     X, y = data
     X = np.where(X > 1, X, 0).astype(np.float32 if kind == "float32" else np.float64)
     rows, labels = on_dask(X, y)
@@ -163,8 +163,17 @@ def test_default_bins_are_as_good_as_exact(scheduler, few_rows, data, kind):
     assert model.objective_ == pytest.approx(exact.objective_, rel=1e-5)
     assert np.mean(model.predict(X) == exact.predict(X)) > 0.98
     assert len(model.history_) == model.n_iter_ >= 1
-    assert model.to_local().coef_ is not model.coef_
-    assert not hasattr(model.to_local(), "objective_error_")
+
+
+def test_on_the_cluster(client, data, weight):
+    X, y = data
+    with client.as_current():
+        model = DaskRankSVM(ALPHA, scores="binned").fit(*on_dask(X, y, weight))
+    exact = RankSVM(ALPHA).fit(X, y, weight)
+    assert model.objective_ == pytest.approx(exact.objective_, rel=2e-4)
+    local = model.to_local()
+    assert_array_equal(local.decision_function(X), model.decision_function(X))
+    assert not hasattr(local, "objective_error_")
 
 
 def test_nothing_as_long_as_the_rows_reaches_the_driver(monkeypatch, rng):

@@ -148,10 +148,19 @@ def test_nbauc_chooses_as_in_memory(data, weight):
     )
 
 
+def test_nbauc_leaves_out_blocks_without_weight(data):
+    X, y = data
+    weight = np.where(np.arange(300) < 157, 0.0, 1.0)
+    model = DaskNBAUC(**KERNEL).fit(*on_dask(X, y, weight))
+    local = NBAUC(**KERNEL).fit(X[157:], y[157:])
+    assert_allclose(
+        model.decision_function(X), local.decision_function(X), rtol=0, atol=1e-10
+    )
+
+
 def test_nbauc_draws_from_many_rows_as_from_a_stream(data, monkeypatch):
-    for module in ("aucmax.estimators._source", "aucmax.distributed.nbauc"):
-        monkeypatch.setattr(f"{module}.LEAST_SAMPLE", 50)
-        monkeypatch.setattr(f"{module}.MOST_SAMPLE", 100)
+    monkeypatch.setattr("aucmax.estimators._source.LEAST_SAMPLE", 50)
+    monkeypatch.setattr("aucmax.estimators._source.MOST_SAMPLE", 100)
     X, y = data
     parameters = {"n_landmarks": 30, "gamma": "scale-mean", "random_state": 0}
     model = DaskNBAUC(**parameters).fit(*on_dask(X, y))

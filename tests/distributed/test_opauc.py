@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """OPAUC on Dask: rows are added, on workers or in memory, in any number of calls."""
 
+import copy
+
 import dask.array as da
 import numpy as np
 import pytest
@@ -54,6 +56,17 @@ def test_going_on_leaves_the_first_model_as_it_was(rows):
     local.partial_fit(X + 1, y)
     assert_array_equal(model.coef_, coef)
     assert model.n_samples_seen_ == 1500
+
+
+def test_going_on_leaves_copies_as_they_were(rows):
+    X, y = on_dask(*rows)
+    model = DaskOPAUC().fit(X, y)
+    twin = copy.copy(model)
+    intercept = twin.intercept_
+    model.partial_fit(X + 1, y)
+    assert twin.n_samples_seen_ == 1500
+    assert_array_equal(twin.intercept_, intercept)
+    assert model.n_samples_seen_ == 3000
 
 
 def test_calls_of_partial_fit_add_up(scheduler, rows):

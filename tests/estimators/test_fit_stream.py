@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from aucmax import NBAUC, OAM, OILK, OPAUC, SOLAM, LeastSquaresAUC, RankSVM
+from aucmax._utils.checkpoint import describe_fit
 from aucmax.estimators import _source
 
 BATCHES = ([600], [1, 299, 300], [0, 250, 5, 345], [100] * 6)
@@ -182,7 +183,8 @@ def test_goes_on_where_it_was_stopped(model, stop_after, rng):
         stopped.decision_function(X)
     source.n_read = 0
     resumed = clone(model).fit_stream(source, checkpoint=memory)
-    assert source.n_read < n_read
+    # An online model looks at the first batch, to know it again.
+    assert source.n_read < n_read + (stop_after == 1)
     assert_array_equal(resumed.decision_function(X), whole.decision_function(X))
     for name in ("coef_", "intercept_"):
         if hasattr(whole, name):
@@ -309,6 +311,109 @@ def test_generators_are_refused(rng):
     for model in (RankSVM(), SOLAM(n_passes=2)):
         with pytest.raises(TypeError, match="can be read only once"):
             model.fit_stream(iter([(X, y)]))
+
+
+def kernel(X, Y):
+    return X @ Y.T
+
+
+@pytest.mark.parametrize(
+    "model",
+    [RankSVM(), LeastSquaresAUC(), NBAUC(alpha=1.0, gamma=1.0, **NYSTROEM), OPAUC()],
+    ids=str,
+)
+@pytest.mark.parametrize("what", ["columns", "labels", "sizes", "order"])
+def test_other_data_are_another_fit(model, what, rng):
+    X, y, _ = problem(rng)
+    memory, stopped = Strict(), clone(model)
+    stopped.fit_stream(cut([100] * 6, X, y), checkpoint=memory)
+    other = {
+        "columns": cut([100] * 6, X[:, ::-1], y),
+        "labels": cut([100] * 6, X, np.roll(y, 1)),
+        "sizes": cut([50] * 12, X, y),
+        "order": cut([100] * 6, X, y)[::-1],
+    }
+    with pytest.raises(ValueError, match="another fit"):
+        clone(model).fit_stream(other[what], checkpoint=memory)
+
+
+class Strict(Memory):
+    """Refuses what the real one refuses."""
+
+    def __init__(self):
+        super().__init__(stop_after=None)
+
+    def resume(self, what):
+        if self.what not in (None, what):
+            raise ValueError("another fit")
+        return super().resume(what)
+
+
+def test_parameters_are_told_alike_in_every_process(rng):
+    landmarks = rng.normal(size=(200, 6))
+    for same in (
+        (RankSVM(verbose=1), RankSVM(verbose=0)),
+        (RankSVM(alpha=np.float64(0.1)), RankSVM(alpha=0.1)),
+        (NBAUC(landmarks=landmarks), NBAUC(landmarks=landmarks.copy())),
+        (OAM(random_state=np.random.RandomState(0)),) * 2,
+    ):
+        assert describe_fit(same[0]) == describe_fit(same[1])
+    told = describe_fit(NBAUC(kernel=kernel))["parameters"]["kernel"]
+    assert told.endswith(".kernel")
+    changed = landmarks.copy()
+    changed[100] += 1
+    for other in (
+        (NBAUC(landmarks=landmarks), NBAUC(landmarks=changed)),
+        (RankSVM(alpha=0.1), RankSVM(alpha=0.2)),
+        (
+            OAM(random_state=np.random.RandomState(0)),
+            OAM(random_state=np.random.RandomState(1)),
+        ),
+    ):
+        assert describe_fit(other[0]) != describe_fit(other[1])
+
+
+def test_a_name_is_no_checkpoint(rng):
+    X, y, _ = problem(rng)
+    for model in (RankSVM(), OPAUC()):
+        with pytest.raises(TypeError, match=r"Pass Checkpoints\(folder\)"):
+            model.fit_stream([(X, y)], checkpoint="folder")
+
+
+def test_weights_are_scaled_alike_in_all_batches(rng):
+    X, y, weight = problem(rng)
+    weight = np.where(np.arange(600) < 300, weight, 1e-160)
+    there = RankSVM().fit(X, y, weight)
+    here = RankSVM().fit_stream(cut([300, 300], X, y, weight))
+    assert_allclose(here.coef_, there.coef_, rtol=1e-9)
+
+
+def test_batches_of_lists(rng):
+    X, y, _ = problem(rng)
+    source = [(X[:300].tolist(), y[:300].tolist()), (X[300:].tolist(), list(y[300:]))]
+    assert_allclose(RankSVM().fit_stream(source).coef_, RankSVM().fit(X, y).coef_)
+    with pytest.raises(ValueError, match="must be a table"):
+        RankSVM().fit_stream([(5, y)])
+
+
+def test_kinds_of_labels(rng):
+    X, y, _ = problem(rng)
+    is_pos = y == "yes"
+    days = np.where(is_pos, np.datetime64("2020-01-02"), np.datetime64("2020-01-01"))
+    for labels in (is_pos, days.astype("M8[ns]"), y.astype(object), y.astype("U9")):
+        here = RankSVM().fit_stream(cut([300, 300], X, labels))
+        there = RankSVM().fit(X, labels)
+        assert_array_equal(here.classes_, there.classes_)
+        assert here.classes_.dtype.kind == there.classes_.dtype.kind
+        assert_allclose(here.coef_, there.coef_, rtol=1e-9)
+    mixed = [(X[:300], is_pos[:300].astype(int)), (X[300:], y[300:])]
+    with pytest.raises(ValueError, match="another kind"):
+        RankSVM().fit_stream(mixed)
+
+
+def test_online_models_take_no_weights(rng):
+    with pytest.raises(ValueError, match="online estimators take none"):
+        OPAUC().fit_stream(cut([300, 300], *problem(rng)))
 
 
 def test_checkpoints_that_cannot_be(rng):

@@ -77,6 +77,21 @@ def test_falls_back_when_bits_have_changed(tmp_path):
         assert Checkpoints(tmp_path).resume(WHAT)["k"] == 2
 
 
+def test_damaged_ones_do_not_count(tmp_path):
+    offered(tmp_path, 3)
+    (tmp_path / "checkpoint-00000003.skops").write_bytes(b"")
+    kept = Checkpoints(tmp_path)
+    with pytest.warns(UserWarning, match="00000003"):
+        kept.resume(WHAT)
+    kept.offer(lambda: {"k": 9})
+    assert names(tmp_path) == [
+        "checkpoint-00000002.skops",
+        "checkpoint-00000003.damaged",
+        "checkpoint-00000003.skops",
+    ]
+    assert Checkpoints(tmp_path).resume(WHAT) == {"k": 9}
+
+
 def test_begins_anew_when_all_are_damaged(tmp_path):
     offered(tmp_path, 2)
     for file in tmp_path.iterdir():

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a fit and the place where it keeps its states have to agree on."""
 
+import hashlib
 from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any, Protocol
+
+import numpy as np
+
+from aucmax._utils.typing import is_sparse
 
 # All that is needed to go on: numbers, text, arrays, models, lists and dicts of them.
 State = dict[str, Any]
@@ -23,12 +28,66 @@ class Checkpoint(Protocol):
         ...
 
 
+def check_checkpoint(checkpoint: Any) -> None:
+    """Raise if something else was given, such as the name of a folder."""
+    if not hasattr(checkpoint, "resume") or not hasattr(checkpoint, "offer"):
+        raise TypeError(
+            f"checkpoint must be an aucmax.io.Checkpoints, got {checkpoint!r}. Pass "
+            "Checkpoints(folder)."
+        )
+
+
 def describe_fit(model: Any) -> State:
     """Return by what a checkpoint knows the fit of a model again."""
     return {
         "estimator": type(model).__name__,
-        "parameters": {name: repr(value) for name, value in model.get_params().items()},
+        "parameters": {
+            name: _told(value)
+            for name, value in model.get_params().items()
+            if name != "verbose"
+        },
     }
+
+
+def _told(value: Any) -> str:
+    """Return a parameter as a text that is the same in every process."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, np.random.RandomState):
+        return f"RandomState {fingerprint(str(value.get_state()))}"
+    if isinstance(value, np.random.Generator):
+        return f"Generator {fingerprint(str(value.bit_generator.state))}"
+    if isinstance(value, np.ndarray) or is_sparse(value):
+        return f"array {fingerprint(value)}"
+    if callable(value) and hasattr(value, "__qualname__"):
+        return f"{value.__module__}.{value.__qualname__}"
+    return repr(value)
+
+
+def fingerprint(*values: Any) -> str:
+    """Return digits by which arrays, CSR matrices, frames and texts are known again.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from aucmax._utils.checkpoint import fingerprint
+    >>> X = np.arange(6.0).reshape(2, 3)
+    >>> fingerprint(X) == fingerprint(X.copy()), fingerprint(X) == fingerprint(X.T)
+    (True, False)
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    for value in values:
+        parts = (
+            [value.data, value.indices, value.indptr] if is_sparse(value) else [value]
+        )
+        for part in parts:
+            array = np.asarray(part)
+            digest.update(f"{array.dtype.kind} {array.shape}".encode())
+            if array.dtype.kind in "biufcmM":
+                digest.update(np.ascontiguousarray(array).tobytes())
+            else:
+                digest.update(repr(array.ravel().tolist()).encode())
+    return digest.hexdigest()
 
 
 def take_over(model: Any, saved: Any) -> None:
@@ -43,3 +102,22 @@ def skip(batches: Iterable[Any], n_batches: int) -> Iterable[Any]:
         rest: Iterable[Any] = batches.skip(n_batches)
         return rest
     return islice(batches, n_batches, None)
+
+
+def go_on(batches: Iterable[Any], n_batches: int, first: str) -> Iterable[Any]:
+    """Return the batches after so many, if the first one is that of ``first``."""
+    if n_batches == 0:
+        return batches
+    reader = iter(batches)
+    batch = next(reader, None)
+    if batch is None or fingerprint(*batch) != first:
+        raise ValueError(
+            "The checkpoint is of another fit: its first batch was not the one that "
+            "comes now. Give the same files, columns and batch size, or another folder."
+        )
+    if hasattr(batches, "skip"):
+        if hasattr(reader, "close"):
+            reader.close()
+        rest: Iterable[Any] = batches.skip(n_batches)
+        return rest
+    return islice(reader, n_batches - 1, None)

@@ -41,6 +41,8 @@ class Stream(NamedTuple):
     batches: Batches
     kinds: dict[str, str]
     labels: Labels
+    # The negative and the positive label to train with: as in the file, or booleans.
+    classes: NDArray[Any]
     target: str | None
     n_rows: int
     n_pos: int
@@ -83,7 +85,8 @@ class Prepared:
     def __iter__(self) -> Iterator[tuple[Any, BoolArray]]:
         for X, is_pos, is_held in _with_held(self.stream, self.hold_every):
             rows = np.flatnonzero(~is_held)
-            yield _plain(self.prepare.transform(_take(X, rows))), is_pos[rows]
+            y = self.stream.classes[is_pos[rows].astype(int)]
+            yield _plain(self.prepare.transform(_take(X, rows))), y
 
 
 def open_stream(
@@ -113,10 +116,19 @@ def open_stream(
         for _, y in _raw(batches, target):
             for value, n in zip(*np.unique(y, return_counts=True), strict=True):
                 counts[value] = counts.get(value, 0) + int(n)
-    labels = find_labels(np.array(list(counts)), positive, what_labels(target, data))[0]
+    values = np.array(list(counts))
+    labels, _, y = find_labels(values, positive, what_labels(target, data))
     n_pos = sum(n for v, n in counts.items() if label_text(v) == labels.positive)
-    kinds = kinds_of(next(_raw(batches, target))[0])
-    return Stream(batches, kinds, labels, target, sum(counts.values()), n_pos, data)
+    return Stream(
+        batches,
+        kinds_of(next(_raw(batches, target))[0]),
+        labels,
+        np.unique(y),
+        target,
+        sum(counts.values()),
+        n_pos,
+        data,
+    )
 
 
 def train(
@@ -141,7 +153,7 @@ def train(
     if way.checkpoint is not None:
         kept["checkpoint"] = Checkpoints(way.checkpoint, every=way.every)
     if hasattr(estimator, "partial_fit"):
-        kept["classes"] = np.array([False, True])
+        kept["classes"] = stream.classes
     estimator.fit_stream(Prepared(stream, prepare, every), **kept)
     return model, None if every is None else _measure(model, stream, every)
 
@@ -224,10 +236,19 @@ def _raw(batches: Batches, target: str | None) -> Iterator[tuple[Any, NDArray[An
     if target is None:
         yield from batches
         return
+    n_before = 0
     for record in batches.record_batches():
         for low in range(0, record.num_rows, BATCH_ROWS):
             frame = record.slice(low, BATCH_ROWS).to_pandas(date_as_object=False)
+            is_missing = frame[target].isna().to_numpy()
+            if is_missing.any():
+                row = n_before + int(is_missing.argmax())
+                raise ValueError(
+                    f"A label in {target!r} is missing, the first one in row {row}, "
+                    "counted from 0 through all files. Leave these rows out."
+                )
             yield frame.drop(columns=target), frame[target].to_numpy()
+            n_before += len(frame)
 
 
 def _is_positive(y: NDArray[Any], labels: Labels) -> BoolArray:

@@ -17,6 +17,11 @@ WORDS = (
     (r"Leave out target and columns", "Leave out --target"),
     (r"Name it, or leave it out with columns=;", "Name it;"),
     (r"\bwith columns=", "with --drop"),
+    (
+        r"types= or else the first rows say\. Mend it, or give the right type, such as "
+        r"types=\{.*?\}\.",
+        "the first rows say. Mend it, or leave out the column with --drop.",
+    ),
     # What only Python can do.
     (r", or read it with aucmax\.io\.read_csv\(.*?\), which needs no names", ""),
     (r"; with several labels, read it with multilabel=True", ""),

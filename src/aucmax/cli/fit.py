@@ -154,7 +154,8 @@ def fit(
     LIBSVM; - is a CSV on the standard input. Columns may hold numbers, text and dates,
     and values may be missing. The AUC is that of rows which the model did not learn.
 
-    With --stream, DATA may be larger than memory, and a folder or a pattern of files.
+    With --stream, DATA may be larger than memory, and a folder or a pattern of files;
+    dates are refused there.
     """
     name = check_model(name)
     stream = stream or checkpoint is not None or dask_scheduler is not None

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rows seen through a feature map, computed block by block, kept while they fit."""
 
+import copy
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -65,19 +66,37 @@ class MappedDesign:
         dtype: DTypeLike,
         memory_budget: int,
     ) -> None:
-        self.X = X
         self.dtype = np.dtype(dtype)
         self._row_map = row_map
         rank = n_columns if mixing is None else mixing.shape[1]
-        self.shape: tuple[int, int] = (X.shape[0], rank)
         self._mixing = mixing
         self._rounded = None if mixing is None else mixing.astype(self.dtype)
         self.is_mixed_first = mixing is not None and rank <= SHORT * n_columns
         self._width = rank if self.is_mixed_first else n_columns
-        self._parts = _cut(X.shape[0], MAX_PARTS)
-        threads = min(n_threads(), len(self._parts))
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        # Threads are started when the first parts come.
+        self._pool = ThreadPoolExecutor(n_threads()) if n_threads() > 1 else None
+        self._set_rows(X, rank)
         self.cache = self._fill_cache(memory_budget)
+
+    def over(
+        self, X: Matrix, *, memory_budget: int = 0, cache: NDArray[Any] | None = None
+    ) -> "MappedDesign":
+        """Return the same map over other rows; they share all but the rows.
+
+        Where ``cache`` has them mapped already, the rows themselves are not kept.
+        """
+        other = copy.copy(self)
+        other._set_rows(X, self.shape[1])
+        if cache is None:
+            other.cache = other._fill_cache(memory_budget)
+        else:
+            other.cache, other.X = cache, X[:0]
+        return other
+
+    def _set_rows(self, X: Matrix, rank: int) -> None:
+        self.X = X
+        self.shape: tuple[int, int] = (X.shape[0], rank)
+        self._parts = _cut(X.shape[0], MAX_PARTS)
 
     @property
     def is_cached(self) -> bool:
@@ -189,7 +208,7 @@ class MappedDesign:
         # One thread of BLAS in each of ours, also where there is only one: with more,
         # it rounds differently.
         with one_blas_thread():
-            if self._pool is None:
+            if self._pool is None or len(self._parts) == 1:
                 for part in range(len(self._parts)):
                     run(part)
             else:

@@ -2,8 +2,10 @@
 """Rows that come in batches and are never all in memory."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from aucmax._utils.typing import FloatArray, IntArray, Matrix
@@ -67,21 +69,29 @@ class StreamedDesign:
         """Return the given rows, gathered in one pass."""
         order = np.argsort(index, kind="stable")
         wanted = index[order]
-        found, mix = [], None
+        found: list[Matrix] = []
+        dense: NDArray[Any] | None = None
+        mix = None
         for span, design in self._parts():
             low, high = np.searchsorted(wanted, [span.start, span.stop])
             if low == high:
                 continue
             some = wanted[low:high] - span.start
             if isinstance(design, MappedDesign):
-                found.append(design.gather(some))
-                mix = design.mix
+                rows, mix = design.gather(some), design.mix
             else:
-                found.append(design.rows(some, columns))
+                rows = design.rows(some, columns)
+            if not isinstance(rows, np.ndarray):
+                found.append(rows)
+                continue
+            if dense is None:
+                dense = np.empty((len(index), rows.shape[1]), dtype=rows.dtype)
+            dense[order[low:high]] = rows
+        if dense is not None:
+            return dense if mix is None else mix(dense, columns)
         back = np.empty_like(order)
         back[order] = np.arange(len(order))
-        gathered = stacked(found)[back]
-        return gathered if mix is None else mix(gathered, columns)
+        return stacked(found)[back]
 
     def _parts(self) -> Iterator[tuple[slice, Design]]:
         """Where each batch is among all rows, and its design."""

@@ -114,21 +114,19 @@ def check_inputs(
     facts = _agree(summaries, type(estimator).__name__, classes)
     if not goes_on:
         _record_features(estimator, facts.first)
+    used = np.flatnonzero(facts.counts.sum(axis=1))
+    label = partial(_label, facts.classes, facts.dtype, drop_idle)
+    parts = keep([later(label, checked[k]) for k in used])
+    counts = facts.counts[used]
+    if drop_idle and partitions[0].weight is not None:
+        counts = _count_all(parts)
+        parts = [part for part, count in zip(parts, counts, strict=True) if any(count)]
+        counts = counts[np.any(counts, axis=1)]
     if facts.dtype == np.float32 and not facts.first.is_sparse:
         # Sums in float32 are the same where they begin at the same rows.
         multiple = max(multiple, FEW_ROWS)
-    label = partial(_label, facts.classes, facts.dtype, drop_idle)
-    parts, counts = keep([later(label, block) for block in checked]), facts.counts
-    if drop_idle and partitions[0].weight is not None:
-        counts = _count_all(parts)
-    used = np.flatnonzero(counts.sum(axis=1))
-    parts, counts = [parts[k] for k in used], counts[used]
+    parts, counts = _cut_at_multiples(parts, counts, multiple)
     sizes = counts.sum(axis=1)
-    if multiple > 1:
-        cut, sizes = _cut_at_multiples(parts, sizes, multiple)
-        if cut is not parts:
-            parts = keep(cut)
-            counts = _count_all(parts)
     return DaskInputs(
         parts,
         sizes,
@@ -262,28 +260,27 @@ def _label(
 
 
 def _cut_at_multiples(
-    parts: list[Any], sizes: IntArray, multiple: int
+    parts: list[Any], counts: IntArray, multiple: int
 ) -> tuple[list[Any], IntArray]:
     """Move the few rows around the ends of blocks so that they begin at multiples."""
+    sizes = counts.sum(axis=1)
     ends = np.cumsum(sizes)
     starts = ends - sizes
     cuts = np.unique(np.append(ends[:-1] // multiple * multiple, [0, ends[-1]]))
     if np.array_equal(cuts[1:], ends):
-        return parts, sizes
+        return parts, counts
     new = []
     for low, high in pairwise(cuts.tolist()):
         some = np.flatnonzero((starts < high) & (ends > low))
-        pieces = [
-            later(
-                _slice,
-                parts[k],
-                int(max(low - starts[k], 0)),
-                int(min(high, ends[k]) - starts[k]),
-            )
-            for k in some
-        ]
-        new.append(later(_join, pieces))
-    return new, np.diff(cuts)
+        inside = zip(
+            some,
+            np.maximum(low - starts[some], 0).tolist(),
+            (np.minimum(high, ends[some]) - starts[some]).tolist(),
+            strict=True,
+        )
+        new.append(later(_join, [later(_slice, parts[k], a, b) for k, a, b in inside]))
+    new = keep(new)
+    return new, _count_all(new)
 
 
 def _slice(part: Part, low: int, high: int) -> Part:

@@ -4,7 +4,6 @@
 from functools import partial
 from typing import Any, Self
 
-import numpy as np
 from sklearn.utils import check_random_state
 
 from aucmax._utils.memory import parse_bytes
@@ -19,10 +18,9 @@ from aucmax.distributed.design import DaskDesign, keep_blocks
 from aucmax.estimators._holdout import row_keys
 from aucmax.estimators._kernel_choice import nystroem_mapped
 from aucmax.estimators._mapped_fit import fit_mapped
-from aucmax.estimators._source import LEAST_SAMPLE, MOST_SAMPLE, SAMPLE_VALUES
+from aucmax.estimators._source import spread_rows
 from aucmax.estimators.nbauc import NBAUC
 from aucmax.features.nystroem import Nystroem
-from aucmax.solvers._sampling import spread_sample
 
 
 class DaskNBAUC(DaskScorer, NBAUC):
@@ -133,14 +131,6 @@ def _mapped(feature_map: Nystroem, row_bytes: float, rows: Matrix) -> MappedDesi
 
 def sample_rows(inputs: DaskInputs) -> FitInputs:
     """Return all rows if they are few, else a spread of them, as for a stream."""
-    n, d = inputs.shape
-    size = max(LEAST_SAMPLE, min(MOST_SAMPLE, SAMPLE_VALUES // d))
-    index, weight = np.arange(n), inputs.weight
-    if n > size:
-        index = spread_sample(inputs.is_pos, inputs.weight, size)
-        weight = weight.copy()
-        for mask in (inputs.is_pos, ~inputs.is_pos):
-            drawn = index[mask[index]]
-            weight[drawn] *= weight[mask].sum() / weight[drawn].sum()
+    index, weight = spread_rows(inputs.is_pos, inputs.weight, inputs.shape[1])
     rows = take_rows(inputs, index)
-    return FitInputs(rows, inputs.is_pos[index], weight[index], inputs.classes)
+    return FitInputs(rows, inputs.is_pos[index], weight, inputs.classes)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aucmax._utils.progress import report
 from aucmax._utils.threads import one_blas_thread
@@ -17,6 +18,7 @@ from aucmax._utils.typing import BoolArray, FloatArray, IntArray, Matrix
 from aucmax._utils.validation import FitInputs
 from aucmax.design import Design, MappedDesign, StreamedDesign
 from aucmax.design.mapped import BLOCK_ROWS
+from aucmax.design.streamed import CHANGED
 from aucmax.estimators._base import Labelled
 from aucmax.estimators._holdout import deal_rows, row_keys, thin_rows
 from aucmax.estimators._source import StreamInputs
@@ -195,30 +197,25 @@ def streamed_nystroem(
 
     Mapped batches stay in memory while there is room.
     """
-    dtype, mixing = feature_map.dtype_, feature_map.normalization_
-    row_map = feature_map.kernel_.prepare(
-        feature_map.landmarks_, like=like, dtype=dtype
-    )
-    kept: dict[int, MappedDesign] = {}
+    empty = nystroem_mapped(like[:0], feature_map, memory_budget=0)
+    row_bytes = empty.cache.shape[1] * empty.dtype.itemsize
+    kept: dict[int, NDArray[Any]] = {}
 
     def make(number: int, rows: Matrix) -> MappedDesign:
         if number in kept:
-            return kept[number]
-        room = memory_budget - sum(each.cache.nbytes for each in kept.values())
-        design = MappedDesign(
-            rows,
-            row_map,
-            mixing.shape[0],
-            mixing,
-            dtype=dtype,
-            memory_budget=room if room >= rows.shape[0] * row_bytes else 0,
-        )
+            if len(kept[number]) != rows.shape[0]:
+                raise ValueError(CHANGED.format(inputs.shape[0], "other batches"))
+            return empty.over(rows, cache=kept[number])
+        n_used = sum(len(cache) for cache in kept.values())
+        # Whole batches only; the rows themselves go when the next ones come.
+        if (n_used + rows.shape[0]) * row_bytes > memory_budget:
+            return empty.over(rows)
+        design = empty.over(rows, memory_budget=memory_budget)
         if design.is_cached:
-            kept[number] = design
+            kept[number] = design.cache
         return design
 
-    row_bytes = dtype.itemsize * mixing.shape[0]
-    shape = inputs.shape[0], mixing.shape[1]
+    shape = inputs.shape[0], empty.shape[1]
     # Rows are mapped in the same company as in memory, and so rounded alike.
     return StreamedDesign(inputs.rows, shape, make, multiple=BLOCK_ROWS)
 

@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike
 from aucmax._utils.checkpoint import (
     Checkpoint,
     State,
+    check_checkpoint,
     describe_fit,
-    skip,
+    fingerprint,
+    go_on,
     take_over,
 )
 from aucmax._utils.progress import report
@@ -36,23 +38,30 @@ def learn_in_order(
             f"{type(source).__name__} can be read only once. Pass a list, or what "
             "aucmax.io.read_batches returns."
         )
-    first_pass, n_done = 0, 0
+    first_pass, n_done, first = 0, 0, ""
     if checkpoint is not None:
+        check_checkpoint(checkpoint)
         saved = checkpoint.resume(describe_fit(model))
         if saved is not None:
+            verbose = getattr(model, "verbose", 0)
             take_over(model, saved["model"])
+            model.verbose = verbose
             first_pass, n_done = saved["n_passed"], saved["n_batches"]
+            first = saved["first"]
     for n_passed in range(first_pass, n_passes):
-        for number, batch in enumerate(skip(source, n_done), start=n_done + 1):
+        batches = go_on(source, n_done, first)
+        for number, batch in enumerate(batches, start=n_done + 1):
             try:
-                X, y = batch
+                X, y = _unpack(batch)
+                if number == 1 and checkpoint is not None:
+                    first = fingerprint(X, y)
                 if np.shape(X)[0]:
                     model.partial_fit(X, y, classes=classes)
             except Exception as error:  # of any kind: it goes on, and says where
                 error.add_note(f"This was in batch {number} of the source.")
                 raise
             if checkpoint is not None:
-                checkpoint.offer(partial(_state, model, n_passed, number))
+                checkpoint.offer(partial(_state, model, n_passed, number, first))
             if getattr(model, "verbose", 0) and number % REPORT_EVERY == 0:
                 report(
                     f"[{type(model).__name__}] pass {n_passed + 1} of {n_passes}  "
@@ -67,5 +76,25 @@ def learn_in_order(
         )
 
 
-def _state(model: Any, n_passed: int, n_batches: int) -> State:
-    return {"model": model, "n_passed": n_passed, "n_batches": n_batches}
+def _unpack(batch: Any) -> tuple[Any, Any]:
+    if isinstance(batch, tuple) and len(batch) == 2:
+        return batch
+    if isinstance(batch, tuple) and len(batch) == 3:
+        raise ValueError(
+            "A batch has weights, but online estimators take none: several steps are "
+            "not one step with a weight. Leave them out, or use "
+            "LeastSquaresAUC.fit_stream."
+        )
+    raise ValueError(
+        f"A batch must be (X, y), but this one is a {type(batch).__name__}. Zip rows "
+        "and labels together."
+    )
+
+
+def _state(model: Any, n_passed: int, n_batches: int, first: str) -> State:
+    return {
+        "model": model,
+        "n_passed": n_passed,
+        "n_batches": n_batches,
+        "first": first,
+    }

@@ -9,8 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._kernels.products import FEW_ROWS
-from aucmax._utils.checkpoint import Checkpoint, Offer, State, describe_fit, skip
-from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
+from aucmax._utils.checkpoint import (
+    Checkpoint,
+    Offer,
+    State,
+    check_checkpoint,
+    describe_fit,
+    fingerprint,
+    skip,
+)
+from aucmax._utils.typing import BoolArray, FloatArray, IntArray, Matrix, is_sparse
 from aucmax._utils.validation import (
     FitInputs,
     check_features,
@@ -21,13 +29,14 @@ from aucmax._utils.validation import (
 )
 from aucmax.design import LocalDesign, StreamedDesign
 from aucmax.design.local import offset_stride, typical_row
+from aucmax.estimators._holdout import row_keys
 from aucmax.solvers._sampling import spread_sample
 
 # Batches (X, y) or (X, y, sample_weight), the same ones at every iteration.
 Source: TypeAlias = Iterable[Any]
 # Rows in memory from which a kernel and landmarks are chosen: at least, at most, and so
 # many values in between, 256 MB of float64.
-LEAST_SAMPLE, MOST_SAMPLE, SAMPLE_VALUES = 20_000, 100_000, 2**25
+LEAST_SAMPLE, MOST_SAMPLE, SAMPLE_VALUES = 4000, 100_000, 2**25
 # Labels in an error message.
 N_SHOWN = 5
 
@@ -60,7 +69,8 @@ class Rows:
     def skip(self, n_batches: int) -> Iterator[Matrix]:
         """Return the rows after so many batches, where all rows are used."""
         low = 0
-        for X, *_ in skip(self.source, n_batches):
+        for given, *_ in skip(self.source, n_batches):
+            X = _with_shape(given)
             n = X.shape[0]
             if n == 0:
                 # One for one with the source, so that batches can be counted.
@@ -101,6 +111,8 @@ class StreamInputs:
         Precision of the rows: float32 if it is that of all batches, else float64.
     is_sparse : bool
         Whether they are CSR.
+    digest : str
+        By what the batches are known again, if asked for; else empty.
     """
 
     rows: Rows
@@ -110,6 +122,7 @@ class StreamInputs:
     shape: tuple[int, int]
     dtype: np.dtype[Any]
     is_sparse: bool
+    digest: str
 
     def collect(self, function: Callable[[Matrix], NDArray[Any]]) -> NDArray[Any]:
         """Return one number per row, from a function of the rows of a batch."""
@@ -137,25 +150,34 @@ def without_idle_rows(inputs: StreamInputs) -> StreamInputs:
 
 
 def sample_rows(inputs: StreamInputs) -> FitInputs:
-    """Return all rows if they are few, else a spread of them, gathered in one pass.
-
-    Each then stands for several: weights are raised so that either class keeps its
-    mass.
-    """
-    n, d = inputs.shape
-    size = max(LEAST_SAMPLE, min(MOST_SAMPLE, SAMPLE_VALUES // d))
-    index, weight = np.arange(n), inputs.weight
-    if n > size:
-        index = spread_sample(inputs.is_pos, inputs.weight, size)
-        weight = weight.copy()
-        for mask in (inputs.is_pos, ~inputs.is_pos):
-            drawn = index[mask[index]]
-            weight[drawn] *= weight[mask].sum() / weight[drawn].sum()
+    """Return all rows if they are few, else a spread of them, gathered in one pass."""
+    index, weight = spread_rows(inputs.is_pos, inputs.weight, inputs.shape[1])
     gathered = streamed_design(inputs, centred=False).rows(index)
-    return FitInputs(gathered, inputs.is_pos[index], weight[index], inputs.classes)
+    return FitInputs(gathered, inputs.is_pos[index], weight, inputs.classes)
 
 
-def check_source(estimator: Any, source: Source) -> StreamInputs:
+def spread_rows(
+    is_pos: BoolArray, weight: FloatArray, n_features: int
+) -> tuple[IntArray, FloatArray]:
+    """Return numbers of rows to choose a kernel from, and their weights.
+
+    Where not all are taken, each stands for several: weights are raised so that either
+    class keeps its mass.
+    """
+    size = max(LEAST_SAMPLE, min(MOST_SAMPLE, SAMPLE_VALUES // n_features))
+    if len(is_pos) <= size:
+        return np.arange(len(is_pos)), weight
+    index = spread_sample(is_pos, weight, size)
+    raised = weight[index]
+    for mask in (is_pos, ~is_pos):
+        drawn = mask[index]
+        raised[drawn] *= weight[mask].sum() / raised[drawn].sum()
+    return index, raised
+
+
+def check_source(
+    estimator: Any, source: Source, checkpoint: Checkpoint | None = None
+) -> StreamInputs:
     """Read all batches once; record the features on ``estimator``.
 
     Whatever is wrong with a batch is said with its number, counted from 1.
@@ -167,7 +189,9 @@ def check_source(estimator: Any, source: Source) -> StreamInputs:
             f"{type(source).__name__} can be read only once. Pass a list, or what "
             "aucmax.io.read_batches returns; for one pass use OPAUC.partial_fit."
         )
-    found = _Found(estimator)
+    if checkpoint is not None:
+        check_checkpoint(checkpoint)
+    found = _Found(estimator, digest=checkpoint is not None)
     for number, batch in enumerate(source, start=1):
         try:
             found.add(batch)
@@ -180,8 +204,11 @@ def check_source(estimator: Any, source: Source) -> StreamInputs:
 class _Found:
     """What is known of the batches so far."""
 
-    def __init__(self, estimator: Any) -> None:
+    def __init__(self, estimator: Any, *, digest: bool) -> None:
         self.estimator = estimator
+        # Of all that has come, if a checkpoint shall know it again.
+        self.digest = "" if digest else None
+        self.is_object = False
         self.name = type(estimator).__name__
         self.labels: list[Any] = []
         self.codes: list[NDArray[np.int8]] = []
@@ -212,7 +239,14 @@ class _Found:
                 "label per row."
             )
         self.codes.append(self._encode(y))
-        self.weights.append(check_row_weight(weight, rows.shape[0]))
+        # Checked, but as it was: tiny weights are scaled once, for all batches alike.
+        checked = check_row_weight(weight, rows.shape[0])
+        if weight is not None:
+            checked = np.broadcast_to(np.asarray(weight, float), checked.shape).copy()
+        self.weights.append(checked)
+        if self.digest is not None:
+            told = row_keys(rows), self.codes[-1], checked
+            self.digest = fingerprint(self.digest, *told)
 
     def _encode(self, y: NDArray[Any]) -> NDArray[np.int8]:
         """Return the number of each label in the order in which they were met."""
@@ -221,8 +255,16 @@ class _Found:
                 f"y contains NaN or infinity. {self.name} needs two distinct labels; "
                 "leave out the rows whose label is missing."
             )
-        codes = np.empty(len(y), dtype=np.int8)
-        for label in np.unique(y).tolist():
+        values, which = np.unique(y, return_inverse=True)
+        is_text = y.dtype.kind in "US" or isinstance(values[0], str | bytes)
+        self.is_object = self.is_object or y.dtype.kind == "O"
+        if self.labels and is_text != isinstance(self.labels[0], str | bytes):
+            raise ValueError(
+                f"The labels are of another kind than before: {values[0]!r} here, "
+                f"{self.labels[0]!r} there. Write them alike in all batches."
+            )
+        codes = np.empty(len(values), dtype=np.int8)
+        for k, label in enumerate(values):
             if label not in self.labels:
                 self.labels.append(label)
             if len(self.labels) > 2:
@@ -232,8 +274,8 @@ class _Found:
                     f"two labels: {shown}. Choose two of them, or compare one with the "
                     "rest."
                 )
-            codes[y == label] = self.labels.index(label)
-        return codes
+            codes[k] = self.labels.index(label)
+        return codes[which]
 
     def inputs(self, source: Source) -> StreamInputs:
         if self.dtype is None:
@@ -241,13 +283,21 @@ class _Found:
                 "The source gave no rows. Check that it is not used up, and that its "
                 "files are not empty."
             )
-        classes, is_larger = split_labels(np.array(self.labels), name=self.name)
+        labels = np.array(self.labels, dtype=object if self.is_object else None)
+        classes, is_larger = split_labels(labels, name=self.name)
         is_pos = is_larger[np.concatenate(self.codes)]
         weight = check_weight(np.concatenate(self.weights), is_pos)
         rows = Rows(source, self.estimator, self.dtype)
         shape = len(is_pos), int(self.estimator.n_features_in_)
         return StreamInputs(
-            rows, is_pos, weight, classes, shape, self.dtype, self.is_sparse
+            rows,
+            is_pos,
+            weight,
+            classes,
+            shape,
+            self.dtype,
+            self.is_sparse,
+            self.digest or "",
         )
 
 
@@ -257,9 +307,7 @@ def _unpack(batch: Any) -> tuple[Any, NDArray[Any], Any]:
             "A batch must be (X, y) or (X, y, sample_weight), but this one is a "
             f"{type(batch).__name__}. Zip rows and labels together."
         )
-    X, y = batch[0], np.asarray(batch[1])
-    if not hasattr(X, "shape"):
-        X = np.asarray(X)
+    X, y = _with_shape(batch[0]), np.asarray(batch[1])
     if y.ndim != 1:
         raise ValueError(f"The labels of a batch must be 1-d, but have {y.ndim} axes.")
     return X, y, batch[2] if len(batch) == 3 else None
@@ -273,6 +321,14 @@ def name_features(estimator: Any, source: Source) -> None:
     names = getattr(source, "names", ())
     if names and not hasattr(estimator, "feature_names_in_"):
         estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
+def _with_shape(X: Any) -> Any:
+    """Return rows that may have come as lists."""
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    if len(X.shape) == 0:
+        raise ValueError(f"The rows of a batch must be a table, but are {X!r}.")
+    return X
 
 
 def streamed_design(inputs: StreamInputs, *, centred: bool = True) -> StreamedDesign:
@@ -303,6 +359,6 @@ def resume_fit(
     what = describe_fit(estimator) | {
         "shape": list(inputs.shape),
         "positives": int(np.count_nonzero(inputs.is_pos)),
-        "weight": float(inputs.weight.sum()),
+        "data": inputs.digest,
     }
     return checkpoint.resume(what), checkpoint.offer

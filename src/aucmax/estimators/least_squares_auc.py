@@ -173,7 +173,7 @@ class LeastSquaresAUC(LinearScorer):
         1.0
         """
         with all_or_nothing(self):
-            inputs = check_source(self, source)
+            inputs = check_source(self, source, checkpoint)
             if self._is_direct(inputs.shape[1], inputs.is_sparse):
                 pos, neg = collect_moments(
                     inputs.rows,

@@ -253,7 +253,9 @@ class NBAUC(KernelScorer):
         """
         with all_or_nothing(self):
             budget = parse_bytes(self.memory_budget)
-            inputs = streams.without_idle_rows(streams.check_source(self, source))
+            inputs = streams.without_idle_rows(
+                streams.check_source(self, source, checkpoint)
+            )
             saved, offer = streams.resume_fit(self, inputs, checkpoint)
             seed = check_random_state(self.random_state).randint(2**31 - 1)
             sample = streams.sample_rows(inputs)

@@ -160,7 +160,8 @@ class RankSVM(LinearScorer):
     ) -> "RankSVM":
         """Fit the weights to rows that are never all in memory.
 
-        The coefficients are those of ``fit``, to rounding. About a dozen vectors with
+        The coefficients are those of ``fit``, to rounding (``loss="hinge"``: the
+        objective, to ``tol``; float32: to its digits). About a dozen vectors with
         one number per row are held, and one or two batches; every step of the solver
         reads all batches a few times.
 
@@ -196,7 +197,7 @@ class RankSVM(LinearScorer):
                 "checkpoint= out."
             )
         with all_or_nothing(self):
-            inputs = check_source(self, source)
+            inputs = check_source(self, source, checkpoint)
             start = self._start(inputs.shape[1])
             saved, offer = resume_fit(self, inputs, checkpoint)
             result = self._solve(

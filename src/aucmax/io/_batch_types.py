@@ -52,25 +52,6 @@ def plain(kind: Any) -> Any:
     return kind.value_type if is_dictionary else kind
 
 
-def check_same_names(
-    first: str, names: Iterable[str], other: str, others: Iterable[str]
-) -> None:
-    """Raise if one of two files has a column that the other has not."""
-    here, there = list(names), list(others)
-    for name in here:
-        if name not in there:
-            raise ValueError(
-                f"{other} has no column {name!r}, but {first} has. All files must have "
-                "the same columns; choose those that all have with columns=."
-            )
-    for name in there:
-        if name not in here:
-            raise ValueError(
-                f"{other} has a column {name!r}, but {first} has none. All files must "
-                "have the same columns; choose those that all have with columns=."
-            )
-
-
 def merged_class(name: str, files: Sequence[str], schemas: Sequence[Schema]) -> str:
     """Return what a column holds in all files, or raise if that is not the same."""
     found, where = EMPTY, 0

@@ -3,9 +3,11 @@
 
 import os
 import re
+import tempfile
 import warnings
 import zipfile
 from collections.abc import Callable
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +72,8 @@ class Checkpoints:
         trusted: Trusted | None = None,
     ) -> None:
         for name, number in (("every", every), ("keep", keep)):
-            if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+            is_count = isinstance(number, Integral) and not isinstance(number, bool)
+            if not is_count or number < 1:
                 raise ValueError(
                     f"{name} must be a whole number from 1 on; got {number!r}."
                 )
@@ -113,6 +116,9 @@ class Checkpoints:
             If the newest state is damaged; the one before is taken.
         """
         self._what = what
+        # Now, rather than after hours.
+        with tempfile.TemporaryFile(dir=self.folder):
+            pass
         for draft in self.folder.iterdir():
             if DRAFT.fullmatch(draft.name):
                 draft.unlink(missing_ok=True)
@@ -126,8 +132,10 @@ class Checkpoints:
                 warnings.warn(
                     f"{error} The checkpoint before it is used, if there is one.",
                     UserWarning,
-                    stacklevel=4,
+                    stacklevel=5,
                 )
+                # Out of the way, or it would count as one of those to keep.
+                file.replace(file.with_suffix(".damaged"))
                 continue
             self._refuse_another(told)
             return state
@@ -159,7 +167,9 @@ class Checkpoints:
 
     def _files(self) -> list[Path]:
         return sorted(
-            file for file in self.folder.iterdir() if NAME.fullmatch(file.name)
+            file
+            for file in self.folder.iterdir()
+            if NAME.fullmatch(file.name) and file.is_file()
         )
 
     def _refuse_another(self, told: dict[str, Any]) -> None:

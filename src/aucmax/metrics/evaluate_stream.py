@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from aucmax._utils.checkpoint import (
     Checkpoint,
     State,
+    check_checkpoint,
     describe_fit,
-    skip,
+    fingerprint,
+    go_on,
     take_over,
 )
 from aucmax._utils.validation import split_labels
@@ -123,6 +125,7 @@ def evaluate_stream(
     open_metric()  # to complain of its settings now, not with the first batch
     saved = None
     if checkpoint is not None:
+        check_checkpoint(checkpoint)
         past = {"window": window, "fading": fading}
         saved = checkpoint.resume({"evaluate_stream": past, **describe_fit(model)})
         if saved is not None:
@@ -150,13 +153,16 @@ def _run(
 ) -> Iterator[StreamRecord]:
     """Yield a record per batch; errors get a note that says which batch it was."""
     metric: PrequentialAUC | None = None
-    n_rows, n_pos, n_done = 0, 0, 0
+    n_rows, n_pos, n_done, first = 0, 0, 0, ""
     if saved is not None:
-        metric, n_done = saved["metric"], saved["n_batches"]
+        metric, n_done, first = saved["metric"], saved["n_batches"], saved["first"]
         n_rows, n_pos = saved["n_rows"], saved["n_pos"]
-    for number, batch in enumerate(skip(batches, n_done), start=n_done + 1):
+    batches = go_on(batches, n_done, first)
+    for number, batch in enumerate(batches, start=n_done + 1):
         try:
             X, y = _unpack(batch)
+            if number == 1 and checkpoint is not None:
+                first = fingerprint(X, y)
             auc = auc_batch = np.nan
             is_new = not hasattr(model, "classes_")
             if is_new:
@@ -187,6 +193,7 @@ def _run(
                 "n_batches": number,
                 "n_rows": n_rows,
                 "n_pos": n_pos,
+                "first": first,
             }
             checkpoint.offer(state.copy)
 
