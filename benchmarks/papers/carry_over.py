@@ -7,8 +7,8 @@ A result belongs to the version of the code it came from, and hours of them are 
 as soon as a statement changes, even if it changes nothing about them. This script runs,
 for every method and former version of its code, some of the stored tests again: the
 quickest ones on different sets. Only if all of them have the same AUC, to 1e-6, do all
-results of the method and version get the new one. The others stay as they are, and
-`aucmax bench run` runs them again.
+results of that version get the new one, those of figures included. The others stay as
+they are, and `aucmax bench run` runs them again.
 """
 
 import argparse
@@ -36,15 +36,18 @@ def main():
     for key in KEYS:
         paper, rows = load_paper(key), Store(args.results, key).rows()
         verified = {}
-        for name, method in paper.methods.items():
-            new = code_version(method)
-            former = {row.code for row in rows if row.method == name} - {new}
-            for code in sorted(former):
-                old = [row for row in rows if (row.method, row.code) == (name, code)]
-                worst, n_runs = verify(paper, method, old, args.runs)
-                print(f"{key} {name} {code}: {n_runs} runs, difference {worst:.1e}")
-                if n_runs and worst <= SAME:
-                    verified[name, code] = new
+        for (old, new), methods in changed(paper, rows).items():
+            worst, n_runs = 0.0, 0
+            for method in methods:
+                own = [
+                    row for row in rows if (row.method, row.code) == (method.name, old)
+                ]
+                difference, n = verify(paper, method, own, args.runs)
+                worst, n_runs = max(worst, difference), n_runs + n
+            names = ", ".join(method.name for method in methods)
+            print(f"{key} {names} ({old}): {n_runs} runs, difference {worst:.1e}")
+            if n_runs and worst <= SAME:
+                verified |= {(method.name, old): new for method in methods}
         carried = {}
         for row in rows:
             version = verified.get((row.method, row.code), row.code)
@@ -56,6 +59,16 @@ def main():
             args.results / key / "results.parquet",
             [carried[k] for k in sorted(carried)],
         )
+
+
+def changed(paper, rows):
+    """Return the methods by former and new version of their code."""
+    found = defaultdict(list)
+    for name, method in paper.methods.items():
+        new = code_version(method)
+        for old in sorted({row.code for row in rows if row.method == name} - {new}):
+            found[old, new].append(method)
+    return found
 
 
 def verify(paper, method, rows, n_runs):
