@@ -19,7 +19,7 @@ RESULTS = Path(__file__).parent / "results.jsonl"
 D, N_BLOCKS = 20, 4
 CLUSTER = "2 processes"
 AHEAD = [
-    (10**6, 20, 2),
+    (3 * 10**6, 20, 2),
     (10**7, 100, 10),
     (10**8, 100, 10),
     (10**8, 100, 100),
@@ -28,6 +28,8 @@ AHEAD = [
 ]
 # Vectors of n numbers that the solver holds, and four more for the rows of its start.
 N_VECTORS = 16
+# Checking the rows reads them about as often as so many products.
+CHECK_PASSES = 4
 
 
 def load():
@@ -79,16 +81,21 @@ def constants(lines):
     return c
 
 
-def predicted(c, fit, kind, n, d, workers, blocks):
-    """Return the seconds of a fit with as many tasks and passes as the one measured."""
-    tasks = fit["tasks"] / fit["blocks"] * blocks
-    # What workers do grows with the values of X; sums over bins do not, but are few.
-    at_worker = c[f"{kind} fit, row, workers"] * n / workers * d / D
-    if kind == "moments":
-        at_worker *= d / D
-    driver = c[f"{kind} fit, row, driver"] * n
+def predicted(c, fit, kind, n, d, workers):
+    """Return the seconds of a fit with as many passes as the one measured.
+
+    One block per worker. Of what a worker does per row, the passes grow with the
+    features, and the rest (labels, bins) does not.
+    """
+    tasks = fit["tasks"] / fit["blocks"] * workers
+    passes = fit["passes"] + CHECK_PASSES
+    value = c["value of X in a product"]
+    rest = max(c[f"{kind} fit, row, workers"] - passes * D * value, 0.0)
+    at_worker = n / workers * (rest + passes * d * value)
+    driver = fit["driver"]
     if kind == "exact":
-        driver *= math.log2(n) / math.log2(10**6)
+        row = c["exact fit, row, driver"]
+        driver = n * row * math.log2(n) / math.log2(fit["n"])
     return tasks * c["task, at driver and scheduler"] + driver + at_worker
 
 
@@ -98,8 +105,10 @@ def main():
     print("CPU nanoseconds per")
     for name, value in c.items():
         print(f"  {name:36} {value * 1e9:10.3g}")
-    rate = 8e-6 / c["number moved to or from the driver"]
-    print(f"  that is {rate:.0f} MB/s through driver and scheduler")
+    moved = c["number moved to or from the driver"]
+    print(f"  that is {8e-6 / moved:.0f} MB/s through driver and scheduler;")
+    even = moved / c["value of X in a product"]
+    print(f"  moving a number takes as long as {even:.0f} values of X in a product")
     fits = {}
     for kind in ("in memory", "exact", "binned", "moments"):
         for where in ("threads", CLUSTER):
@@ -111,12 +120,12 @@ def main():
                     f"{fit['seconds']:.2g}  driver {fit['driver']:.2g}  workers "
                     f"{fit['workers']:.2g}  error {fit['error']:.1e}"
                 )
-    head = ["rows", "features", "workers", "exact", "binned", "moments", "driver GB"]
+    head = ["rows", "features", "workers", "exact", "binned", "driver GB"]
     print(("{:>10}" * len(head)).format(*head))
     for n, d, workers in AHEAD:
         times = [
-            predicted(c, fits[kind], kind, n, d, workers, workers)
-            for kind in ("exact", "binned", "moments")
+            predicted(c, fits[kind], kind, n, d, workers)
+            for kind in ("exact", "binned")
         ]
         shown = [f"{n:.0e}", d, workers, *(f"{t:.2g}" for t in times)]
         shown.append(f"{N_VECTORS * 8 * n / 1e9:.2g}")
