@@ -143,6 +143,7 @@ def _whole_lines(source: Source) -> Iterator[bytes]:
                 rest = data[cut:]
                 if cut:
                     yield data[:cut]
+    # Unpacking fails in many ways: EOFError, OSError, zlib.error, LZMAError...
     except Exception as error:
         _explain(source, None, error)
     if rest:
