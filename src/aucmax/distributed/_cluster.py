@@ -96,6 +96,8 @@ def _on_the_cluster() -> Iterator[None]:
     client = _active_client()
     # Without a client they would hide the defaults, which are read when one is made.
     settings = {} if client is None else SETTINGS
+    # Asked now: a client that has given up its scheduler no longer knows it.
+    address = getattr(getattr(client, "scheduler", None), "address", "an unknown address")
     try:
         # Where the tasks run in threads of this process, those are threads enough.
         with dask.config.set(settings), one_blas_thread():
@@ -106,7 +108,6 @@ def _on_the_cluster() -> Iterator[None]:
         reason = f"{type(error).__name__}: {error}".rstrip(": ")
         is_cancelled = isinstance(error, CancelledError)
         if client.status != "running" or (is_cancelled and "scheduler" in reason):
-            address = getattr(client.scheduler, "address", "an unknown address")
             message = SCHEDULER_LOST.format(address=address, error=reason)
         elif is_cancelled:
             message = DATA_LOST.format(error=reason)
