@@ -13,7 +13,7 @@ help:
 	@echo "make demo    AUCClassifier beside other models on real data: a table and a page"
 	@echo "make test    lint, then all tests and the examples in the docstrings"
 	@echo "make lint    ruff, mypy and import-linter"
-	@echo "make bench   speed beside scikit-learn (AUCMAX_DATA=folder adds larger real sets)"
+	@echo "make bench   speed beside peers and limits (AUCMAX_DATA=folder: on real sets)"
 	@echo "make docs    the user guide and API reference, as HTML; runs their examples"
 	@echo "make clean   delete .venv, caches and build products"
 	@echo
@@ -40,15 +40,14 @@ lint: .venv/installed-dev
 	$(RUN) -m mypy
 	$(RUN) .venv/bin/lint-imports --no-logo
 
-bench: .venv/installed
+# BENCH passes options on: make bench BENCH="--only metrics fit".
+bench: .venv-bench/installed .venv-lightning/installed
 	@if [ -z "$$AUCMAX_DATA" ]; then \
-	  echo "AUCMAX_DATA is not set: benchmarks on the larger real sets are left out."; \
-	  echo "Set it to a folder of svmlight files (NAME.svm.bz2) to run them as well."; \
+	  echo "AUCMAX_DATA is not set: synthetic twins stand for the real data sets."; \
+	  echo "Set it to a folder of svmlight files (NAME.svm.bz2) to run on those."; \
 	fi
-	@set -e; for script in benchmarks/speed/[a-z]*.py; do \
-	  [ -e "$$script" ] || { echo "There is no benchmark in benchmarks/speed."; exit 1; }; \
-	  echo; echo "== $$script"; $(RUN) "$$script"; \
-	done
+	@AUCMAX_LIGHTNING_PYTHON="$$(cat .venv-lightning/installed)" \
+	  .venv-bench/bin/python benchmarks/speed/run.py $(BENCH)
 
 # Warnings are errors, and all pages are read again, so that what they show has just run.
 SPHINX := $(RUN) -m sphinx --fail-on-warning --quiet -d docs/_build/doctrees docs
@@ -59,7 +58,7 @@ docs: .venv/installed-docs
 	@echo "Open docs/_build/html/index.html"
 
 clean:
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .venv-bench .venv-lightning build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	rm -rf .hypothesis aucmax-demo docs/_build docs/generated
 	find src tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
@@ -85,6 +84,24 @@ INSTALLED := pyproject.toml src/aucmax/__init__.py
 	@echo "Installing aucmax and what builds its pages into .venv ..."
 	@$(PIP_INSTALL) --editable '.[docs]'
 	@touch .venv/installed $@
+
+.venv-bench/installed: $(INSTALLED) benchmarks/speed/peers.txt | .venv/bin/python
+	@echo "Installing aucmax and the peers it is measured beside into .venv-bench ..."
+	@[ -e .venv-bench/bin/python ] || $(RUN) -m venv --clear .venv-bench
+	@.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --editable '.[bench]' --requirement benchmarks/speed/peers.txt
+	@touch $@
+
+# Built from source; where there is no compiler, the suite goes on without it.
+.venv-lightning/installed: benchmarks/speed/peers-lightning.txt | .venv/bin/python
+	@echo "Building sklearn-contrib-lightning in .venv-lightning (a minute or two) ..."
+	@$(RUN) -m venv --clear .venv-lightning
+	@.venv-lightning/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --requirement benchmarks/speed/peers-lightning.txt && \
+	  .venv-lightning/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --no-build-isolation sklearn-contrib-lightning==0.6.2.post0 && \
+	  echo .venv-lightning/bin/python > $@ || \
+	  { echo "sklearn-contrib-lightning could not be built: left out."; : > $@; }
 
 .venv/bin/python:
 	@command -v "$(PYTHON)" >/dev/null || { \

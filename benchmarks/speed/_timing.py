@@ -10,29 +10,44 @@ from threadpoolctl import threadpool_limits
 TURN_SECONDS = 0.02
 MAX_CALLS = 100
 
+# Seconds per call of each candidate, one for each of its turns.
+Turns = dict[str, list[float]]
 
-def best_times(
+
+def take_turns(
     candidates: Mapping[str, Callable[[], object]],
     *,
     repeats: int = 3,
     threads: int | None = 1,
     clock: Callable[[], float] = time.process_time,
-) -> dict[str, float]:
-    """Return the least seconds per call of each candidate.
+    warm_up: bool = True,
+) -> Turns:
+    """Return the seconds per call of each candidate in each of its turns.
 
-    The first call of each is not timed; it compiles and fills caches. The default clock
-    is the CPU time of this process, which other processes disturb least.
+    The first call of each is not timed; it compiles and fills caches. Without
+    `warm_up` every call counts, as suits what takes many seconds. The default clock is
+    the CPU time of this process, which other processes disturb least.
     """
     with threadpool_limits(threads):
-        calls = {name: _n_calls(run, clock) for name, run in candidates.items()}
-        best = dict.fromkeys(candidates, float("inf"))
+        calls = {
+            name: _n_calls(run, clock) if warm_up else 1
+            for name, run in candidates.items()
+        }
+        turns: Turns = {name: [] for name in candidates}
         for _ in range(repeats):
             for name, run in candidates.items():
                 start = clock()
                 for _ in range(calls[name]):
                     run()
-                best[name] = min(best[name], (clock() - start) / calls[name])
-    return best
+                turns[name].append((clock() - start) / calls[name])
+    return turns
+
+
+def best_times(
+    candidates: Mapping[str, Callable[[], object]], **options: object
+) -> dict[str, float]:
+    """Return the least seconds per call of each candidate, which take turns."""
+    return {name: min(t) for name, t in take_turns(candidates, **options).items()}
 
 
 def print_table(headers: Iterable[str], rows: Iterable[Iterable[object]]) -> None:

@@ -9,24 +9,32 @@ writes the weights. "no relation" has labels that nothing can be learned from, s
 almost all pairs have one. One thread, CPU time.
 """
 
-import argparse
 from functools import partial
 
+import _suite
 import numba
 import numpy as np
-from _timing import best_times, print_table
+from _timing import take_turns
 from scipy import sparse
 
 from aucmax.solvers.online.oam import OAMLearner, SparseOAMLearner
 from aucmax.solvers.online.oilk import OILKLearner
 
 N = 100
-# Features, and the ratios to stay below: OAM sequential, gradient, OILK. With few
-# features the loop over pairs itself takes longer than reading them.
-DENSE = [(10, None), (22, None), (123, (6, 6, 6)), (1000, (4, 4, 4))]
+N_ROWS = 500
+# Features, and the ratio to stay below. With few features the loop over pairs itself
+# takes longer than reading them.
+DENSE_BARS = {10: None, 22: None, 123: 6, 1000: 4}
 # Features and nonzeros of a row.
 SPARSE = [(123, 14), (62_061, 80)]
-N_ROWS = 500
+
+
+def measurements(*, quick=False):
+    repeats = 1 if quick else 5
+    for d, bar in list(DENSE_BARS.items())[: 1 if quick else None]:
+        yield from dense(d, bar, repeats)
+    for d, n_nonzero in SPARSE[: 1 if quick else None]:
+        yield from in_csr(d, n_nonzero, repeats)
 
 
 @numba.njit(nogil=True, fastmath=True)
@@ -37,6 +45,39 @@ def read(values, n_times):
             total += values[i]
         values[0] = total * 0.0
     return total
+
+
+def dense(d, bar, repeats):
+    rng = np.random.default_rng(0)
+    X, is_pos = rng.normal(size=(N_ROWS, d)), rng.random(N_ROWS) < 0.5
+    for label, shift in (("no relation", 0.0), ("learnable", 2.0)):
+        Z = X.copy()
+        Z[:, 0] += shift * is_pos
+        learners = {
+            "OAM": oam(d, True),
+            'OAM(update="gradient")': oam(d, False),
+            "OILK": oilk(d),
+        }
+        values = dict.fromkeys(learners, N * d) | {"OILK": 2 * N * d + 2 * N * N}
+        where = f"{d} features, {label}"
+        yield from beside_reads(learners, Z, is_pos, values, where, bar, repeats)
+
+
+def in_csr(d, n_nonzero, repeats):
+    rng = np.random.default_rng(0)
+    columns = np.concatenate(
+        [np.sort(rng.choice(d, n_nonzero, replace=False)) for _ in range(N_ROWS)]
+    ).astype(np.int32)
+    indptr = np.arange(N_ROWS + 1, dtype=np.int32) * n_nonzero
+    X = sparse.csr_matrix((rng.random(len(columns)), columns, indptr), (N_ROWS, d))
+    is_pos = rng.random(N_ROWS) < 0.5
+    learners = {
+        "OAM": oam(d, True, kind=SparseOAMLearner),
+        'OAM(update="gradient")': oam(d, False, kind=SparseOAMLearner),
+    }
+    values = dict.fromkeys(learners, N * n_nonzero)
+    where = f"CSR, {n_nonzero} nonzeros of {d:,} features, no relation"
+    yield from beside_reads(learners, X, is_pos, values, where, None, repeats)
 
 
 def oam(n_features, is_sequential, *, kind=OAMLearner):
@@ -56,81 +97,28 @@ def oilk(n_features):
     )
 
 
-def candidates(learners, X, is_pos):
-    """What to time; the calls before the clock starts fill the buffers."""
-    return {
+def beside_reads(learners, X, is_pos, values, where, bar, repeats):
+    # The calls before the clock starts fill the buffers.
+    runs = {
         name: partial(learner.learn, X, is_pos) for name, learner in learners.items()
     }
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=5)
-    repeats = parser.parse_args().repeats
-    rng = np.random.default_rng(0)
-    rows = []
-    for d, bars in DENSE:
-        X, is_pos = rng.normal(size=(N_ROWS, d)), rng.random(N_ROWS) < 0.5
-        for label, shift in (("no relation", 0.0), ("learnable", 2.0)):
-            Z = X.copy()
-            Z[:, 0] += shift * is_pos
-            flat = np.zeros(N * d)
-            both = np.zeros(2 * N * d + 2 * N * N)
-            learners = {
-                "OAM sequential": oam(d, True),
-                "OAM gradient": oam(d, False),
-                "OILK": oilk(d),
-            }
-            runs = candidates(learners, Z, is_pos)
-            runs["read"] = partial(read, flat, N_ROWS)
-            runs["read both"] = partial(read, both, N_ROWS)
-            times = best_times(runs, repeats=repeats)
-            for k, name in enumerate(learners):
-                limit = times["read both" if name == "OILK" else "read"]
-                rows.append(
-                    [
-                        f"dense {d}",
-                        label,
-                        name,
-                        1e6 * times[name] / N_ROWS,
-                        1e6 * limit / N_ROWS,
-                        times[name] / limit,
-                        "-" if bars is None else bars[k],
-                    ]
-                )
-    for d, n_nonzero in SPARSE:
-        columns = np.concatenate(
-            [np.sort(rng.choice(d, n_nonzero, replace=False)) for _ in range(N_ROWS)]
+    for size in set(values.values()):
+        runs[f"read {size}"] = partial(read, np.zeros(size), N_ROWS)
+    turns = take_turns(runs, repeats=repeats)
+    for name in learners:
+        yield _suite.ratio(
+            turns,
+            name,
+            f"read {values[name]}",
+            what=f"{name}, a row",
+            where=where,
+            against="reading the buffer",
+            kind="limit",
+            unit="us per row",
+            per=N_ROWS,
+            bar=bar,
         )
-        indptr = np.arange(N_ROWS + 1) * n_nonzero
-        X = sparse.csr_matrix(
-            (rng.random(len(columns)), columns, indptr), shape=(N_ROWS, d)
-        )
-        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-        is_pos = rng.random(N_ROWS) < 0.5
-        flat = np.zeros(N * n_nonzero)
-        learners = {
-            "OAM sequential": oam(d, True, kind=SparseOAMLearner),
-            "OAM gradient": oam(d, False, kind=SparseOAMLearner),
-        }
-        runs = candidates(learners, X, is_pos)
-        runs["read"] = partial(read, flat, N_ROWS)
-        times = best_times(runs, repeats=repeats)
-        for name in learners:
-            rows.append(
-                [
-                    f"{n_nonzero} of {d}",
-                    "no relation",
-                    name,
-                    1e6 * times[name] / N_ROWS,
-                    1e6 * times["read"] / N_ROWS,
-                    times[name] / times["read"],
-                    "-",
-                ]
-            )
-    headers = ["features", "rows", "method", "us per row", "read us", "ratio", "bar"]
-    print_table(headers, rows)
 
 
 if __name__ == "__main__":
-    main()
+    _suite.main(measurements)

@@ -3,74 +3,69 @@
 
 The limit is the time of the two matrix products at the rate of a large one, measured in
 the same run and precision. scikit-learn's side is what its ``Nystroem`` does after
-validation: ``rbf_kernel(X, landmarks) @ normalization``. One thread, CPU time; bars for
-float32: 1.12 times the limit, 0.48 times scikit-learn in float64, 0.80 times it in
-float32.
+validation: ``rbf_kernel(X, landmarks) @ normalization``. One thread, CPU time.
 """
 
-import argparse
-
+import _suite
 import numpy as np
-from _timing import best_times, print_table
+from _timing import take_turns
 from sklearn.metrics.pairwise import rbf_kernel
 
 from aucmax.features.nystroem import Nystroem
 
-ROWS, FEATURES, LANDMARKS = 20_000, 54, 1600
+FEATURES, ROWS, LANDMARKS = 54, 20_000, 1600
+QUICK_ROWS, QUICK_LANDMARKS = 2_000, 200
 # Rows of the product whose rate counts as the machine's.
 LARGE = 8192
+BARS = {
+    ("float32", "GEMM float32"): 1.12,
+    ("float32", "scikit-learn float64"): 0.48,
+    ("float32", "scikit-learn float32"): 0.80,
+    ("float64", "GEMM float64"): None,
+    ("float64", "scikit-learn float64"): None,
+}
 
 
-def candidates(X):
-    fitted = Nystroem(LANDMARKS, random_state=0).fit(X)
+def measurements(*, quick=False):
+    rows = QUICK_ROWS if quick else ROWS
+    landmarks = QUICK_LANDMARKS if quick else LANDMARKS
+    X = np.random.default_rng(0).standard_normal((rows, FEATURES))
+    runs, shares = {}, {}
+    for dtype in (np.float32, np.float64):
+        rank, chosen = candidates(X.astype(dtype), landmarks)
+        shares[f"GEMM {np.dtype(dtype).name}"] = rows * (FEATURES + rank) / LARGE / rank
+        runs |= chosen
+    turns = take_turns(runs, repeats=2 if quick else 3)
+    for limit, share in shares.items():
+        turns[limit] = [share * seconds for seconds in turns[limit]]
+    for (dtype, other), bar in BARS.items():
+        yield _suite.ratio(
+            turns,
+            f"ours {dtype}",
+            other,
+            what=f"Nystroem features, {dtype}",
+            where=f"{rows:,} x {FEATURES} to {landmarks:,}",
+            kind="limit" if "GEMM" in other else "peer",
+            bar=bar,
+            goal=None if bar is None else 5,
+        )
+
+
+def candidates(X, n_landmarks):
+    fitted = Nystroem(n_landmarks, random_state=0).fit(X)
     landmarks, gamma = fitted.landmarks_, fitted.gamma_
     normalization = fitted.normalization_.astype(X.dtype)
-    large = np.ones((LARGE, LANDMARKS), X.dtype)
+    large = np.ones((LARGE, n_landmarks), X.dtype)
     product = large @ normalization
     name = X.dtype.name
     return normalization.shape[1], {
-        f"product {name}": lambda: np.matmul(large, normalization, out=product),
+        f"GEMM {name}": lambda: np.matmul(large, normalization, out=product),
         f"ours {name}": lambda: fitted.transform(X),
-        f"kernel {name}": lambda: fitted.kernel_(X, landmarks),
-        f"sklearn {name}": lambda: (
+        f"scikit-learn {name}": lambda: (
             rbf_kernel(X, landmarks, gamma=gamma) @ normalization
         ),
     }
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=3)
-    repeats = parser.parse_args().repeats
-    X = np.random.default_rng(0).standard_normal((ROWS, FEATURES))
-    runs, ranks = {}, {}
-    for dtype in (np.float32, np.float64):
-        rank, chosen = candidates(X.astype(dtype))
-        ranks[np.dtype(dtype).name] = rank
-        runs |= chosen
-    times = best_times(runs, repeats=repeats)
-    rows = []
-    for name, rank in ranks.items():
-        share = ROWS * (FEATURES + rank) / (LARGE * rank)
-        limit = share * times[f"product {name}"]
-        ours = times[f"ours {name}"]
-        rows.append(
-            [
-                name,
-                limit,
-                times[f"kernel {name}"],
-                ours,
-                times[f"sklearn {name}"],
-                ours / limit,
-                ours / times["sklearn float64"],
-                ours / times["sklearn float32"],
-            ]
-        )
-    headers = ["dtype", "limit s", "kernel only s", "ours s", "scikit-learn s"]
-    headers += ["/ limit", "/ scikit-learn float64", "/ scikit-learn float32"]
-    print_table(headers, rows)
-    print("bars for float32: 1.12, 0.48, 0.80")
-
-
 if __name__ == "__main__":
-    main()
+    _suite.main(measurements)

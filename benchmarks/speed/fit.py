@@ -1,50 +1,57 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A full linear fit beside LogisticRegression(solver="newton-cholesky"), and a path.
 
-Real data, standardised, 80/20. RankSVM is fitted to a relative objective accuracy of
-1e-3, which is checked against a fit to 1e-10; alpha is 1 / (C * n) of the rival's
-C = 1, so that both penalise alike. Both sides take turns in this process.
+Standardised rows. RankSVM is fitted to a relative objective accuracy of 1e-3, which is
+checked against a fit to 1e-10; alpha is 1 / (C * n) of the rival's C = 1, so that both
+penalise alike. A path is 20 alphas down to that one, each fit started from the one
+before. One thread: CPU time; two threads: wall time.
 """
 
-import argparse
 import time
 
+import _suite
 import numpy as np
 from _data import load
-from _timing import best_times, print_table
+from _timing import take_turns
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
 
 from aucmax import RankSVM
 from aucmax.design import LocalDesign
 from aucmax.losses import SquaredHinge
+from aucmax.metrics import roc_auc
 from aucmax.solvers.path import regularisation_path
 
+SETS = ["magic04", "connect-4", "covtype"]
+FIT_BAR, PATH_BAR, AUC_BAR = 0.5, 4, 0.2
+RIVAL = "LogisticRegression newton-cholesky"
 
-def compare(name, dtype, threads, repeats):
-    X, X_test, y, y_test = load(name)
-    X, X_test = X.astype(dtype), X_test.astype(dtype)
+
+def measurements(*, quick=False):
+    for name in SETS[:1] if quick else SETS:
+        for dtype in (np.float64, np.float32):
+            data = load(name, quick=quick).astype(dtype)
+            for threads in (1, 2):
+                yield from beside_rival(data, threads, repeats=1 if quick else 3)
+
+
+def beside_rival(data, threads, repeats):
+    X, X_test, y, y_test = data
     alpha = 1 / len(y)
     ours = RankSVM(alpha=alpha, tol=1e-3)
     theirs = LogisticRegression(solver="newton-cholesky")
     design, weight = LocalDesign(X), np.ones(len(y))
+    alphas = list(np.logspace(0, np.log10(alpha), 20))
 
     def path():
-        return list(
-            regularisation_path(
-                design,
-                y,
-                weight,
-                loss=SquaredHinge(),
-                alphas=list(np.logspace(0, np.log10(alpha), 20)),
-                tol=1e-3,
-            )
+        fits = regularisation_path(
+            design, y, weight, loss=SquaredHinge(), alphas=alphas, tol=1e-3
         )
+        return list(fits)
 
-    times = best_times(
+    turns = take_turns(
         {
-            "ours": lambda: ours.fit(X, y),
-            "theirs": lambda: theirs.fit(X, y),
+            "fit": lambda: ours.fit(X, y),
+            "rival": lambda: theirs.fit(X, y),
             "path": path,
         },
         repeats=repeats,
@@ -52,42 +59,48 @@ def compare(name, dtype, threads, repeats):
         clock=time.process_time if threads == 1 else time.perf_counter,
     )
     optimum = RankSVM(alpha=alpha, tol=1e-10).fit(X.astype(float), y).objective_
-    return [
-        name,
-        np.dtype(dtype).name,
-        threads,
-        times["ours"],
-        times["theirs"],
-        times["ours"] / times["theirs"],
-        0.5,
-        times["path"] / times["ours"],
-        4,
-        f"{ours.objective_ / optimum - 1:.0e}",
-        f"{ours.history_[-1].n_passes:.0f}",
-        f"{roc_auc_score(y_test, ours.decision_function(X_test)):.4f}",
-        f"{roc_auc_score(y_test, theirs.decision_function(X_test)):.4f}",
-    ]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--sets", nargs="+", default=["magic04", "connect-4", "covtype"]
+    auc, rival_auc = (
+        100 * roc_auc(y_test, model.decision_function(X_test))
+        for model in (ours, theirs)
     )
-    parser.add_argument("--repeats", type=int, default=3)
-    arguments = parser.parse_args()
-    rows = [
-        compare(name, dtype, threads, arguments.repeats)
-        for name in arguments.sets
-        for dtype in (np.float64, np.float32)
-        for threads in (1, 2)
-    ]
-    headers = ["data", "dtype", "threads", "ours s", "LR s", "ours / LR", "bar"]
-    headers += ["path of 20 / fit", "bar", "objective off by", "passes"]
-    headers += ["AUC ours", "AUC LR"]
-    print_table(headers, rows)
-    print("One thread: CPU seconds. Two threads: wall seconds.")
+    where = data.where if threads == 1 else f"{data.where}, two threads"
+    yield _suite.ratio(
+        turns,
+        "fit",
+        "rival",
+        what="RankSVM fit",
+        where=where,
+        against=RIVAL,
+        kind="peer",
+        bar=FIT_BAR,
+        goal=3,
+        details={
+            "AUC": round(auc, 2),
+            "rival's AUC": round(rival_auc, 2),
+            "objective off by": f"{ours.objective_ / optimum - 1:.1e}",
+            "passes": round(ours.history_[-1].n_passes),
+        },
+    )
+    yield _suite.ratio(
+        turns,
+        "path",
+        "fit",
+        what="RankSVM path of 20 alphas",
+        where=where,
+        against="one RankSVM fit",
+        kind="own",
+        bar=PATH_BAR,
+    )
+    if threads == 1:
+        yield _suite.absolute(
+            rival_auc - auc,
+            what=f"RankSVM, test AUC behind {RIVAL}",
+            where=where,
+            unit="AUC points",
+            bar=AUC_BAR if data.is_real else None,
+            goal=3,
+        )
 
 
 if __name__ == "__main__":
-    main()
+    _suite.main(measurements)

@@ -1,28 +1,41 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """OPAUC with rank 50 on text, beside the same steps on dense vectors.
 
-The rival makes one step per row as the paper writes it: the sketch of the opposite
+The dense form makes one step per row as the paper writes it: the sketch of the opposite
 class times the weights and back, by BLAS, over all features. It even adds its rows to
-the sketch by nonzeros alone. Rows of sector (55,197 features) from AUCMAX_DATA, or
-synthetic ones of that shape. Then 1,355,191 features, as news20.binary has. One thread,
-CPU time.
+the sketch by nonzeros alone. Rows of sector, 55,197 features; then as many features as
+news20.binary has, 1,355,191. One thread, CPU time.
 """
 
-import argparse
-import os
-import sys
 import time
 
+import _suite
 import numpy as np
-from _timing import best_times, print_table
-from scipy import sparse
-from sklearn.datasets import load_svmlight_file
+from _data import draw_words, load
+from _growth import growth
+from _memory import CAN_READ, peak_beyond
+from _timing import take_turns
 from threadpoolctl import threadpool_limits
 
 from aucmax import OPAUC
 
-BAR = 50
+BAR, SEEN_BAR = 1 / 50, 0.1
 RANK = 50
+# Rows given to ours and to the dense form in one turn.
+ROWS, DENSE_ROWS = 2500, 200
+QUICK_ROWS, QUICK_DENSE_ROWS = 500, 10
+SEEN, QUICK_SEEN = (2_000, 8_000, 32_000), (400, 1_200)
+WIDE, WIDE_ROWS, QUICK_WIDE_ROWS = 1_355_191, 10_000, 500
+SOLVERS = ("gradient", "exact")
+
+
+def measurements(*, quick=False):
+    with threadpool_limits(1):
+        yield from beside_dense_form(quick=quick)
+        for solver in SOLVERS:
+            yield after_many_rows(solver, QUICK_SEEN if quick else SEEN)
+        for solver in SOLVERS:
+            yield from wide(solver, QUICK_WIDE_ROWS if quick else WIDE_ROWS)
 
 
 class DenseForm:
@@ -59,134 +72,99 @@ class DenseForm:
             self.count[own] += 1
 
 
-def draw_text(n, d, nnz, seed=0):
-    """Unit rows of about nnz words drawn by Zipf's law."""
-    rng = np.random.default_rng(seed)
-    words = (d ** rng.random((n, nnz)) - 1).astype(np.int64)
-    rows = np.repeat(np.arange(n), nnz)
-    X = sparse.csr_matrix((np.ones(n * nnz), (rows, words.ravel())), shape=(n, d))
-    size = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
-    return sparse.csr_matrix(sparse.diags(1 / size) @ X), rng.random(n) < 0.5
+def draw_text(n, d, n_words):
+    rng = np.random.default_rng(1)
+    return draw_words(n, d, n_words, rng), rng.random(n) < 0.5
 
 
-def load_sector(n):
-    folder = os.environ.get("AUCMAX_DATA")
-    if not folder:
-        # Repeated words become one: 164 are left of 215.
-        return "synthetic", *draw_text(n, 55_197, 215)
-    path = os.path.join(folder, "sector.train.svm.bz2")
-    if not os.path.exists(path):
-        sys.exit(f"{path} is missing; AUCMAX_DATA must hold sector.train.svm.bz2.")
-    X, y = load_svmlight_file(path, n_features=55_197)
-    order = np.random.default_rng(0).permutation(len(y))[:n]
-    return "sector", X[order], y[order] % 2 == 0
-
-
-def started(X, y, **options):
-    model = OPAUC(rank=RANK, random_state=0, **options)
+def started(X, y, solver):
+    model = OPAUC(rank=RANK, solver=solver, random_state=0)
     return model.partial_fit(X, y, classes=[False, True])
 
 
-def compare(n, n_rival, repeats):
-    """Yield lines: our forms and the dense one, on rows after the first ``n``."""
-    name, X, y = load_sector(2 * n)
-    first, then = slice(0, n), slice(n, 2 * n)
-    models = {
-        'solver="gradient"': started(X[first], y[first], solver="gradient"),
-        'solver="exact"': started(X[first], y[first]),
-    }
+def beside_dense_form(*, quick):
+    """Yield our forms beside the dense one, on rows after the first ones."""
+    n, n_dense = (QUICK_ROWS, QUICK_DENSE_ROWS) if quick else (ROWS, DENSE_ROWS)
+    data = load("sector", standardise=False, quick=quick)
+    X, y = data.X, data.y
+    nnz = X.nnz / X.shape[0]
+    then = X[n : 2 * n], y[n : 2 * n]
+    few = X[n : n + n_dense], y[n : n + n_dense]
     dense = DenseForm(X.shape[1], 1e-3, 0.1)
-    dense.learn(X[:200], y[:200])
-    X_then, y_then = X[then], y[then]
-    X_few, y_few = X_then[:n_rival], y_then[:n_rival]
-    candidates = {
-        key: lambda model=model: model.partial_fit(X_then, y_then)
-        for key, model in models.items()
-    }
-    candidates["dense form"] = lambda: dense.learn(X_few, y_few)
-    seconds = best_times(candidates, repeats=repeats)
-    per_row = {key: value / len(y_then) for key, value in seconds.items()}
-    per_row["dense form"] = seconds["dense form"] / n_rival
-    for key, value in per_row.items():
-        bar = BAR if "gradient" in key else "-"
-        ratio = per_row["dense form"] / value
-        nnz = X.nnz / X.shape[0]
-        yield name, X.shape[1], nnz, key, 1e6 * value, ratio, bar
+    dense.learn(X[:n_dense], y[:n_dense])
+    candidates = {"dense": lambda: dense.learn(*few)}
+    for solver in SOLVERS:
+        model = started(X[:n], y[:n], solver)
+        candidates[solver] = lambda model=model: model.partial_fit(*then)
+    turns = take_turns(candidates, repeats=1 if quick else 3)
+    turns["dense"] = [seconds * n / n_dense for seconds in turns["dense"]]
+    for solver in SOLVERS:
+        yield _suite.ratio(
+            turns,
+            solver,
+            "dense",
+            what=f'OPAUC(rank={RANK}, solver="{solver}"), a row',
+            where=f"{data.name}, {X.shape[1]:,} features, {nnz:.0f} nonzeros",
+            against="the dense form",
+            kind="own",
+            unit="us per row",
+            per=n,
+            bar=BAR,
+        )
 
 
-def growth(n):
-    """Yield lines: time of a row after more and more of them."""
-    X, y = draw_text(n, 55_197, 215, seed=1)
-    for solver in ("gradient", "exact"):
-        model = started(X[:1000], y[:1000], solver=solver)
-        times = []
-        for part in np.array_split(np.arange(1000, n), 4):
-            rows, labels = X[part], y[part]
+def after_many_rows(solver, seen):
+    n_timed = seen[0]
+    X, y = draw_text(seen[-1] + n_timed, 55_197, 215)
+    model = started(X[:100], y[:100], solver)
+    curve, low = [], 100
+    for n_seen in seen:
+        model.partial_fit(X[low:n_seen], y[low:n_seen])
+        low = n_seen + n_timed
+        rows, labels = X[n_seen:low], y[n_seen:low]
+        start = time.process_time()
+        model.partial_fit(rows, labels)
+        curve.append((n_seen, 1e6 * (time.process_time() - start) / n_timed))
+    return growth(
+        curve,
+        what=f'OPAUC(rank={RANK}, solver="{solver}"), a row, in the rows seen before',
+        where="drawn text, 55,197 features",
+        unit="us per row",
+        bar=SEEN_BAR,
+    )
+
+
+def wide(solver, n):
+    """Yield time and memory with as many features as news20.binary has."""
+    # Repeated words become one: 458 are left of 600.
+    X, y = draw_text(n, WIDE, 600)
+    where = f"drawn text, {WIDE:,} features, {X.nnz / n:.0f} nonzeros, {n:,} rows"
+    what = f'OPAUC(rank={RANK}, solver="{solver}")'
+    seconds = []
+
+    def learn():
+        model = started(X[:100], y[:100], solver)
+        for low, high in [(100, n - 20), *((i, i + 1) for i in range(n - 20, n))]:
+            rows, labels = X[low:high], y[low:high]
             start = time.process_time()
             model.partial_fit(rows, labels)
-            times.append(1e6 * (time.process_time() - start) / len(part))
-        yield f'solver="{solver}"', *times
+            seconds.append(time.process_time() - start)
 
-
-def resident():
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def wide(n):
-    """Yield lines: memory and time with as many features as news20.binary."""
-    # Repeated words become one: 458 are left of 600.
-    X, y = draw_text(n, 1_355_191, 600)
-    for solver in ("gradient", "exact"):
-        before = resident()
-        model = started(X[:100], y[:100], solver=solver)
-        start = time.process_time()
-        model.partial_fit(X[100:-20], y[100:-20])
-        per_row = 1e6 * (time.process_time() - start) / (n - 120)
-        single = []
-        for i in range(n - 20, n):
-            start = time.process_time()
-            model.partial_fit(X[i : i + 1], y[i : i + 1])
-            single.append(1e6 * (time.process_time() - start))
-        taken = (resident() - before) / 1e6
-        start = time.process_time()
-        coef = model.coef_
-        seconds = time.process_time() - start
-        whole = (2 * (RANK + 2) * 4 * coef.shape[1]) / 1e6
-        yield (
-            f'solver="{solver}"',
-            X.nnz / n,
-            per_row,
-            float(np.median(single)),
-            taken,
-            whole,
-            seconds,
+    if not CAN_READ:
+        print("There is no /proc/self/statm: memory is left out.")
+        learn()
+    else:
+        yield _suite.absolute(
+            peak_beyond(learn) / 1e6, what=f"{what}, memory", where=where, unit="MB"
         )
-        del model, coef
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer rows")
-    quick = parser.parse_args().quick
-    lines = compare(1000 if quick else 3000, 50 if quick else 200, 3)
-    headers = ("data", "d", "nnz", "form", "us / row", "dense / this", "bar")
-    print_table(headers, lines)
-    with threadpool_limits(1):
-        print("\nus / row in four quarters of the rows (bar: flat)")
-        print_table(("form", "1", "2", "3", "4"), growth(9000 if quick else 33_000))
-        print("\n1,355,191 features, sums in float32")
-        headers = (
-            "form",
-            "nnz",
-            "us / row",
-            "us, calls of one row",
-            "MB taken",
-            "MB if all features came",
-            "coef_, s",
-        )
-        print_table(headers, wide(2000 if quick else 10_000))
+    yield _suite.absolute(
+        1e6 * seconds[0] / (n - 120),
+        what=f"{what}, a row",
+        where=where,
+        unit="us per row",
+        details={"us in a call of its own": round(1e6 * float(np.median(seconds[1:])))},
+    )
 
 
 if __name__ == "__main__":
-    main()
+    _suite.main(measurements)

@@ -5,15 +5,14 @@ Each fit runs in a process of its own, after a small one has loaded every librar
 compiled every kernel. A thread reads the resident set of the process while it fits.
 """
 
-import argparse
-import os
 import subprocess
 import sys
-import threading
-import time
-from pathlib import Path
 
-from _timing import print_table
+import _suite
+import numpy as np
+from _memory import CAN_READ, peak_beyond
+
+from aucmax import RankSVM
 
 BAR = 12
 CASES = [
@@ -23,19 +22,27 @@ CASES = [
     (464_809, 54, "float64", "C"),
     (200_000, 200, "float64", "C"),
 ]
+QUICK_CASES = [(20_000, 20, "float64", "C")]
 
 
-def resident_bytes():
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
+def measurements(*, quick=False):
+    if not CAN_READ:
+        print("There is no /proc/self/statm: left out.")
+        return
+    for case in QUICK_CASES if quick else CASES:
+        command = [sys.executable, __file__, "child", *map(str, case)]
+        n, d, dtype, order = case
+        yield _suite.absolute(
+            float(subprocess.check_output(command, text=True)),
+            what="RankSVM fit, memory beyond X",
+            where=f"{n:,} x {d}, {dtype}, order {order}",
+            unit="vectors of n floats",
+            bar=None if quick else BAR,
+        )
 
 
 def child(n, d, dtype, order):
     """Print the peak of the resident set above what was there before the fit."""
-    import numpy as np
-
-    from aucmax import RankSVM
-
     rng = np.random.default_rng(0)
 
     def draw(rows):
@@ -49,39 +56,12 @@ def child(n, d, dtype, order):
 
     RankSVM().fit(*draw(6000))
     X, y = draw(n)
-    peak, done = 0, threading.Event()
-    before = resident_bytes()
-
-    def watch():
-        nonlocal peak
-        while not done.is_set():
-            peak = max(peak, resident_bytes())
-            time.sleep(0.0005)
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    RankSVM(alpha=1e-4).fit(X, y)
-    done.set()
-    watcher.join()
-    print((peak - before) / (8 * n))
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--child", nargs=4)
-    arguments = parser.parse_args()
-    if arguments.child:
-        n, d, dtype, order = arguments.child
-        child(int(n), int(d), dtype, order)
-        return
-    rows = []
-    for case in CASES:
-        command = [sys.executable, __file__, "--child", *map(str, case)]
-        vectors = float(subprocess.check_output(command, text=True))
-        n, d, dtype, order = case
-        rows.append([f"{n} x {d}", dtype, order, vectors, BAR])
-    print_table(["rows x features", "dtype", "order", "vectors of n", "bar"], rows)
+    print(peak_beyond(lambda: RankSVM(alpha=1e-4).fit(X, y)) / (8 * n))
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["child"]:
+        n, d, *form = sys.argv[2:]
+        child(int(n), int(d), *form)
+    else:
+        _suite.main(measurements)

@@ -1,64 +1,66 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""AUC against scikit-learn, and DeLong against three rankings, in one process.
+"""Exact AUC beside scikit-learn, and its interval beside DeLong's by three rankings.
 
-Run ``python benchmarks/speed/metrics.py [largest power of ten]``. One thread, CPU time,
-10 % positives; bars: AUC 20 times as fast, weighted 8 times, DeLong 14 times.
+Ten per cent positives, one thread, CPU time.
 """
 
-import sys
-
+import _suite
 import numpy as np
-from _timing import best_times, print_table
+from _timing import take_turns
 from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 
 from aucmax.metrics import roc_auc, roc_auc_interval
 
-REPEATS = 3
+BARS = {"roc_auc": 1 / 20, "roc_auc, weighted": 1 / 8, "roc_auc_interval": 1 / 14}
 
 
-def main(largest_power: int = 7) -> None:
-    rows = []
-    for power in range(4, largest_power + 1):
+def measurements(*, quick=False):
+    for power in range(4, 5 if quick else 8):
         for kind in ("continuous", "tied"):
-            y, scores, weight = draw(10**power, kind)
-            for task, ours, rival in (
-                (
-                    "roc_auc",
-                    lambda y=y, s=scores: roc_auc(y, s),
-                    lambda y=y, s=scores: roc_auc_score(y, s),
-                ),
-                (
-                    "roc_auc weighted",
-                    lambda y=y, s=scores, w=weight: roc_auc(y, s, sample_weight=w),
-                    lambda y=y, s=scores, w=weight: roc_auc_score(
-                        y, s, sample_weight=w
-                    ),
-                ),
-                (
-                    "roc_auc_interval",
-                    lambda y=y, s=scores: roc_auc_interval(y, s).std_error,
-                    lambda y=y, s=scores: three_rankings(y, s),
-                ),
-            ):
-                np.testing.assert_allclose(ours(), rival(), rtol=1e-11)
-                times = best_times({"ours": ours, "rival": rival}, repeats=REPEATS)
-                ours_ms, rival_ms = 1e3 * times["ours"], 1e3 * times["rival"]
-                rows.append(
-                    (task, f"1e{power}", kind, ours_ms, rival_ms, rival_ms / ours_ms)
-                )
-    headers = ("task", "n", "scores", "ours ms", "rival ms", "ratio")
-    print_table(headers, sorted(rows, key=lambda row: row[0]))
+            yield from beside_peers(10**power, kind)
 
 
-def draw(n: int, kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def beside_peers(n, kind):
+    y, scores, weight = draw(n, kind)
+    pairs = {
+        "roc_auc": (
+            lambda: roc_auc(y, scores),
+            lambda: roc_auc_score(y, scores),
+        ),
+        "roc_auc, weighted": (
+            lambda: roc_auc(y, scores, sample_weight=weight),
+            lambda: roc_auc_score(y, scores, sample_weight=weight),
+        ),
+        "roc_auc_interval": (
+            lambda: roc_auc_interval(y, scores).std_error,
+            lambda: three_rankings(y, scores),
+        ),
+    }
+    for what, (ours, peer) in pairs.items():
+        np.testing.assert_allclose(ours(), peer(), rtol=1e-11)
+        is_interval = what == "roc_auc_interval"
+        yield _suite.ratio(
+            take_turns({"ours": ours, "peer": peer}, repeats=5 if n < 10**7 else 3),
+            "ours",
+            "peer",
+            what=what,
+            where=f"{n:,} {kind} scores",
+            against="three rankdata" if is_interval else "scikit-learn roc_auc_score",
+            kind="peer",
+            bar=BARS[what],
+            goal=10,
+        )
+
+
+def draw(n, kind):
     rng = np.random.default_rng(0)
     y = (rng.random(n) < 0.1).astype(int)
     scores = rng.normal(size=n) + y
     return y, np.round(scores, 2) if kind == "tied" else scores, rng.random(n)
 
 
-def three_rankings(y: np.ndarray, scores: np.ndarray) -> float:
+def three_rankings(y, scores):
     """Standard error by the usual fast DeLong: rank positives, negatives, and all."""
     pos, neg = scores[y == 1], scores[y == 0]
     n_pos, n_neg = len(pos), len(neg)
@@ -70,4 +72,4 @@ def three_rankings(y: np.ndarray, scores: np.ndarray) -> float:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    _suite.main(measurements)

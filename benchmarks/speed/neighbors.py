@@ -9,44 +9,64 @@
 3. Inserts, one row at a time and 500 at a time.
 4. Growth with the number of rows, and what a second thread brings.
 
-Features are scaled to [-1, 1]. One thread and CPU time unless it says otherwise. Sets
-are read from the folder AUCMAX_DATA.
+Features are scaled to [-1, 1]. One thread and CPU time; two threads: wall time.
 """
 
-import argparse
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 
+import _suite
 import numpy as np
-from _timing import best_times, print_table
+from _data import load
+from _growth import growth
+from _timing import take_turns
+from scipy import sparse
 from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
-from threadpoolctl import threadpool_limits
+from sklearn.preprocessing import MinMaxScaler
 
 from aucmax.neighbors.auto import make_index
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from _sets import problem
-from sklearn.preprocessing import MinMaxScaler
-
 BATCH = 500
-STREAM_BAR, BRUTE_BAR, INSERT_BAR, THREADS_BAR = 1.0, 1.2, 20.0, 1.6
+STREAM_BAR, BRUTE_BAR, INSERT_BAR, THREADS_BAR = 1.0, 1.2, 20.0, 1 / 1.6
+# Rows of a stream: the static tree of all 141,691 of ijcnn1 takes more than a minute.
+MAX_STREAM = 50_000
+STREAMS, WIDE = ("ijcnn1", "magic04"), ("a9a", "usps80")
+# Features of drawn rows, and how many rows.
+INSERT_FEATURES, INSERT_ROWS = (10, 22, 123), 100_000
+GROWTH_ROWS = {3: (10_000, 100_000), 10: (10_000, 100_000, 1_000_000)}
+THREADED, THREADED_ROWS = (("brute", 22), ("brute", 123), ("tree", 4)), 100_000
 
 
-def load(name):
-    X = MinMaxScaler((-1, 1)).fit_transform(problem(name).X)
-    return X[np.random.default_rng(0).permutation(len(X))]
+def measurements(*, quick=False):
+    repeats = 1 if quick else 3
+    few = slice(1 if quick else None)
+    for name in STREAMS[few]:
+        yield from streams(*scaled(name, quick))
+    for name in WIDE[few]:
+        yield from wide(*scaled(name, quick), repeats)
+    for d in INSERT_FEATURES[few]:
+        yield from inserts(d, 2_000 if quick else INSERT_ROWS)
+    for d, sizes in list(GROWTH_ROWS.items())[few]:
+        yield from in_rows(d, (1_000, 2_000) if quick else sizes, repeats)
+    for backend, d in THREADED[few]:
+        yield threads(backend, d, 2_000 if quick else THREADED_ROWS, repeats)
+
+
+def scaled(name, quick):
+    data = load(name, standardise=False, quick=quick)
+    X = sparse.vstack([data.X, data.X_test]).toarray()
+    X = MinMaxScaler((-1, 1)).fit_transform(X)
+    return data.name, X[np.random.default_rng(0).permutation(len(X))]
 
 
 def n_nearest(t):
     return max(1, int(2 * np.log2(t)))
 
 
-def stream(X, backend):
-    index = make_index(X.shape[1], backend=backend)
+def stream(X):
+    index = make_index(X.shape[1])
     for low in range(0, len(X), BATCH):
         rows = X[low : low + BATCH]
         if low:
@@ -60,67 +80,72 @@ def static(X, **options):
         tree.query(X[low : low + BATCH], n_nearest(len(X)))
 
 
-def once(run):
-    start = time.process_time()
-    run()
-    return time.process_time() - start
-
-
-def print_streams(names, n_rows):
-    rows = []
-    for name in names:
-        X = load(name)[:n_rows]
-        runs = [
-            *(partial(stream, X, backend) for backend in ("auto", "brute", "tree")),
-            partial(static, X),
-            partial(static, X, balanced_tree=False),
-        ]
-        with threadpool_limits(1):
-            stream(X[:3000], "brute")
-            stream(X[:3000], "tree")
-            auto, brute, tree, balanced, midpoint = map(once, runs)
-        rows.append(
-            [
-                name,
-                len(X),
-                auto,
-                brute,
-                tree,
-                balanced,
-                midpoint,
-                auto / balanced,
-                STREAM_BAR,
-            ]
+def streams(name, X):
+    X = X[:MAX_STREAM]
+    stream(X[:3000])
+    bars = {"cKDTree of all rows": STREAM_BAR, "cKDTree(balanced_tree=False)": None}
+    default, halves = bars
+    turns = take_turns(
+        {
+            "ours": partial(stream, X),
+            default: partial(static, X),
+            halves: partial(static, X, balanced_tree=False),
+        },
+        repeats=1,
+        warm_up=False,
+    )
+    for against, bar in bars.items():
+        yield _suite.ratio(
+            turns,
+            "ours",
+            against,
+            what="neighbours in a stream",
+            where=f"{name}, {len(X):,} x {X.shape[1]}",
+            kind="peer",
+            bar=bar,
         )
-    print("\nStreams, seconds")
-    headers = ["data", "rows", "auto", "brute", "tree", "static", "static, halves"]
-    print_table([*headers, "auto / static", "bar"], rows)
 
 
-def print_brute(names, repeats):
-    rows = []
-    for name in names:
-        X = load(name)
-        k, queries = n_nearest(len(X)), X[:BATCH]
-        index = make_index(X.shape[1])
-        index.insert(X)
-        peer = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(X)
-        runs = {
-            "ours": partial(index.query, queries, k),
-            "peer": partial(peer.kneighbors, queries),
-        }
-        for threads, clock in ((1, time.process_time), (2, time.perf_counter)):
-            times = best_times(runs, repeats=repeats, threads=threads, clock=clock)
-            micro = [1e6 * times[name] / BATCH for name in runs]
-            rows.append(
-                [name, *X.shape, threads, *micro, micro[0] / micro[1], BRUTE_BAR]
-            )
-    print("\nQueries against all rows, microseconds each; two threads: wall time")
-    headers = ["data", "rows", "features", "threads", "ours", "scikit-learn"]
-    print_table([*headers, "ratio", "bar"], rows)
+def wide(name, X, repeats):
+    k, queries = n_nearest(len(X)), X[:BATCH]
+    index = make_index(X.shape[1])
+    index.insert(X)
+    peer = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(X)
+    runs = {
+        "ours": partial(index.query, queries, k),
+        "scikit-learn brute force": partial(peer.kneighbors, queries),
+    }
+    where = f"{name}, {len(X):,} x {X.shape[1]}"
+    for n_threads, clock in ((1, time.process_time), (2, time.perf_counter)):
+        yield _suite.ratio(
+            take_turns(runs, repeats=repeats, threads=n_threads, clock=clock),
+            "ours",
+            "scikit-learn brute force",
+            what="neighbours of a row",
+            where=where if n_threads == 1 else f"{where}, two threads",
+            kind="peer",
+            unit="us per query",
+            per=BATCH,
+            bar=BRUTE_BAR,
+        )
 
 
-def insert_seconds(X, backend, size):
+def inserts(d, n_rows):
+    X = np.random.default_rng(0).uniform(-1, 1, size=(n_rows, d))
+    for backend in ("brute", "tree"):
+        insert_micros(X[:2000], backend, 1)
+        one, many = (insert_micros(X, backend, size) for size in (1, BATCH))
+        yield _suite.absolute(
+            one,
+            what=f"insert of one row, {backend}",
+            where=f"{n_rows:,} x {d}",
+            unit="us per row",
+            bar=INSERT_BAR,
+            details={f"by {BATCH}": round(many, 2)},
+        )
+
+
+def insert_micros(X, backend, size):
     index = make_index(X.shape[1], backend=backend)
     start = time.process_time()
     for low in range(0, len(X), size):
@@ -128,98 +153,63 @@ def insert_seconds(X, backend, size):
     return 1e6 * (time.process_time() - start) / len(X)
 
 
-def print_inserts(n_rows):
-    rows = []
-    for d in (10, 22, 123):
-        X = np.random.default_rng(0).uniform(-1, 1, size=(n_rows, d))
-        for backend in ("brute", "tree"):
-            insert_seconds(X[:3000], backend, 1)
-            times = [insert_seconds(X, backend, size) for size in (1, BATCH)]
-            rows.append([backend, n_rows, d, *times, INSERT_BAR])
-    print("\nInserts, microseconds per row")
-    headers = ["index", "rows", "features", "one by one", f"by {BATCH}", "bar"]
-    print_table(headers, rows)
-
-
-def print_growth(sizes, repeats):
-    rows = []
-    for d, n in sizes:
-        X = np.random.default_rng(0).normal(size=(n, d))
-        k, queries = n_nearest(n), X[:BATCH]
-        times, memory = [], []
-        for backend in ("brute", "tree"):
+def in_rows(d, sizes, repeats):
+    for backend in ("brute", "tree"):
+        curve, alone, memory = [], [], []
+        for n in sizes:
+            X = np.random.default_rng(0).normal(size=(n, d))
+            k, queries = n_nearest(n), X[:BATCH]
             index = make_index(d, backend=backend)
             index.insert(X)
             runs = {
                 "many": partial(index.query, queries, k),
                 "one": partial(index.query, queries[:1], k),
             }
-            best = best_times(runs, repeats=repeats)
-            times += [1e6 * best["many"] / BATCH, 1e6 * best["one"]]
-            memory.append(index.memory_usage() / X.nbytes)
-        rows.append([d, n, *times, *memory])
-    print("\nGrowth, normal rows, microseconds per query; memory by that of the rows")
-    headers = ["features", "rows", f"brute by {BATCH}", "one", f"tree by {BATCH}"]
-    print_table([*headers, "one", "brute memory", "tree memory"], rows)
+            turns = take_turns(runs, repeats=repeats)
+            curve.append((n, 1e6 * min(turns["many"]) / BATCH))
+            alone.append(round(1e6 * min(turns["one"])))
+            memory.append(round(index.memory_usage() / X.nbytes, 2))
+        yield growth(
+            curve,
+            what=f"neighbours of a row, {backend}, in n",
+            where=f"normal rows of {d} features",
+            unit="us per query",
+            bar=1.1,
+            details={"us in a call of its own": alone, "memory / rows": memory},
+        )
 
 
-def sort_in_threads(values, threads):
-    with ThreadPoolExecutor(threads) as pool:
+def sort_in_threads(values, n_threads):
+    with ThreadPoolExecutor(n_threads) as pool:
         list(pool.map(np.sort, [values] * 4))
 
 
-def print_threads(n_rows, repeats):
-    rows = []
-    for backend, d in (("brute", 22), ("brute", 123), ("tree", 4)):
-        X = np.random.default_rng(0).normal(size=(n_rows, d))
-        index = make_index(d, backend=backend)
-        index.insert(X)
-        runs = {"ours": partial(index.query, X[: 4 * BATCH], n_nearest(n_rows))}
-        one, two = (
-            best_times(runs, repeats=repeats, threads=threads, clock=time.perf_counter)[
-                "ours"
-            ]
-            for threads in (1, 2)
+def threads(backend, d, n_rows, repeats):
+    X = np.random.default_rng(0).normal(size=(n_rows, d))
+    index = make_index(d, backend=backend)
+    index.insert(X)
+    run = partial(index.query, X[: 4 * BATCH], n_nearest(n_rows))
+    values = np.random.default_rng(0).normal(size=10 * n_rows)
+    turns, sorting = {}, {}
+    for n_threads in (1, 2):
+        runs = {"ours": run, "sort": partial(sort_in_threads, values, n_threads)}
+        found = take_turns(
+            runs, repeats=repeats, threads=n_threads, clock=time.perf_counter
         )
-        rows.append([backend, n_rows, d, 1e3 * one, 1e3 * two, one / two, THREADS_BAR])
-    # What two threads bring at all just now.
-    values = np.random.default_rng(0).normal(size=1_000_000)
-    runs = {n: partial(sort_in_threads, values, n) for n in (1, 2)}
-    times = best_times(runs, repeats=repeats, clock=time.perf_counter)
-    row = ["(np.sort)", len(values), "", 1e3 * times[1], 1e3 * times[2]]
-    rows.append([*row, times[1] / times[2], ""])
-    print("\nThreads, milliseconds of wall time; needs a quiet machine")
-    headers = ["index", "rows", "features", "one", "two", "gain", "bar"]
-    print_table(headers, rows)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer rows")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--rows", type=int, help="rows of the streams")
-    parser.add_argument(
-        "--only", choices=["stream", "brute", "insert", "growth", "threads"]
+        turns[n_threads], sorting[n_threads] = found["ours"], min(found["sort"])
+    return _suite.ratio(
+        turns,
+        2,
+        1,
+        what=f"neighbours of many rows, {backend}, two threads",
+        where=f"normal rows, {n_rows:,} x {d}",
+        against="one thread",
+        kind="own",
+        bar=THREADS_BAR,
+        # What two threads bring at all just now.
+        details={"np.sort in two threads": round(sorting[2] / sorting[1], 2)},
     )
-    arguments = parser.parse_args()
-    quick, repeats = arguments.quick, arguments.repeats
-    names = ["ijcnn1"] if quick else ["ijcnn1", "magic04"]
-    sizes = [(d, n) for d in (3, 10, 50) for n in (10_000, 100_000)]
-    parts = {
-        "stream": partial(
-            print_streams, names, arguments.rows or (20_000 if quick else None)
-        ),
-        "brute": partial(print_brute, ["a9a", "usps"], repeats),
-        "insert": partial(print_inserts, 20_000 if quick else 100_000),
-        "growth": partial(
-            print_growth, sizes if quick else [*sizes, (10, 1_000_000)], repeats
-        ),
-        "threads": partial(print_threads, 20_000 if quick else 100_000, repeats),
-    }
-    for name, run in parts.items():
-        if arguments.only in (None, name):
-            run()
 
 
 if __name__ == "__main__":
-    main()
+    _suite.main(measurements)

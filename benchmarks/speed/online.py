@@ -4,38 +4,53 @@
 Batches of 1,000 rows go through ``partial_fit``, validation included, of ours and of
 ``SGDClassifier(loss="log_loss")`` in turns, after 100,000 rows each; River's
 ``LogisticRegression`` learns the same rows from dicts made before. Last, our cost per
-row after 100,000 and 1,000,000 rows. One thread, CPU time. River is left out where it
-is not installed.
+row after more and more rows. One thread, CPU time.
 """
 
-import argparse
 import time
 
+import _suite
 import numpy as np
-from _timing import best_times, print_table
+from _growth import growth
+from _timing import take_turns
 from scipy import sparse
 from sklearn.linear_model import SGDClassifier
 
-from aucmax.estimators.online_univariate import OnlineUnivariate
-from aucmax.estimators.solam import SOLAM
+from aucmax import SOLAM, OnlineUnivariate
 
 BATCH = 1000
-WARM_UP = 100
+# Batches given before the clock starts.
+WARM_UP, QUICK_WARM_UP = 100, 3
+RIVER_ROWS = 200
 # Most time of ours over that of the peer.
 SKLEARN_BAR, RIVER_BAR = 2.0, 0.02
+# Of the exponent of the cost of one row, over the rows seen before it.
+SEEN, QUICK_SEEN, SEEN_BAR = (10_000, 100_000, 1_000_000), (10_000, 20_000), 0.1
 OURS = {
     "SOLAM": lambda: SOLAM(random_state=0),
     "OnlineUnivariate": lambda: OnlineUnivariate(random_state=0),
 }
 
 
+def measurements(*, quick=False):
+    n = 5_000 if quick else 50_000
+    for d in (54, 300):
+        yield from beside_peers(
+            f"{d} features", *draw_dense(n, d), with_river=d == 54, quick=quick
+        )
+    where = "CSR, 100 nonzeros of 50,000 features"
+    yield from beside_peers(
+        where, *draw_sparse(n, 50_000, 100), with_river=False, quick=quick
+    )
+    for name, make in OURS.items():
+        yield after_many_rows(name, make(), *draw_dense(n, 54), quick=quick)
+
+
 def draw_dense(n, d):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, d))
-    y = (X @ rng.standard_normal(d) / np.sqrt(d) + rng.standard_normal(n) > 1).astype(
-        int
-    )
-    return X, y
+    score = X @ rng.standard_normal(d) / np.sqrt(d) + rng.standard_normal(n)
+    return X, (score > 1).astype(int)
 
 
 def draw_sparse(n, d, nnz):
@@ -65,78 +80,76 @@ def feeder(model, X, y):
     return feed
 
 
-def river_feeder(X, y, n=200):
+def river_feeder(X, y):
+    """Return a function that gives River some rows, or None where it is missing."""
     try:
         from river import linear_model
     except ImportError:
+        print("River is not installed: left out.")
         return None
     names = [f"f{j}" for j in range(X.shape[1])]
-    rows = [dict(zip(names, row, strict=True)) for row in X[:n].tolist()]
-    labels = [bool(label) for label in y[:n]]
+    rows = [dict(zip(names, row, strict=True)) for row in X[:RIVER_ROWS].tolist()]
+    labels = [bool(label) for label in y[:RIVER_ROWS]]
     model = linear_model.LogisticRegression()
 
     def feed():
         for row, label in zip(rows, labels, strict=True):
             model.learn_one(row, label)
 
-    return feed, n
+    return feed
 
 
-def compare(label, X, y, *, with_river):
+def beside_peers(where, X, y, *, with_river, quick):
     makers = OURS | {"SGDClassifier": lambda: SGDClassifier(loss="log_loss")}
     candidates = {name: feeder(make(), X, y) for name, make in makers.items()}
     for feed in candidates.values():
-        for _ in range(WARM_UP):
+        for _ in range(QUICK_WARM_UP if quick else WARM_UP):
             feed()
-    n_rows = dict.fromkeys(candidates, BATCH)
+    peers = {"SGDClassifier": ("scikit-learn SGDClassifier.partial_fit", SKLEARN_BAR)}
     river = river_feeder(X, y) if with_river else None
     if river is not None:
-        candidates["River"], n_rows["River"] = river
-    seconds = best_times(candidates, repeats=9)
-    per_row = {name: 1e9 * seconds[name] / n_rows[name] for name in candidates}
-    for name in candidates:
-        is_ours = name in OURS
-        ratio = per_row[name] / per_row["SGDClassifier"]
-        river_ratio = per_row[name] / per_row["River"] if river else "-"
-        bars = (SKLEARN_BAR, RIVER_BAR if river else "-") if is_ours else ("-", "-")
-        yield label, name, per_row[name], ratio, bars[0], river_ratio, bars[1]
+        candidates["River"] = river
+        peers["River"] = ("River LogisticRegression.learn_one", RIVER_BAR)
+    turns = take_turns(candidates, repeats=2 if quick else 9)
+    if river is not None:
+        turns["River"] = [s * BATCH / RIVER_ROWS for s in turns["River"]]
+    for name in OURS:
+        for peer, (against, bar) in peers.items():
+            yield _suite.ratio(
+                turns,
+                name,
+                peer,
+                what=f"{name}, a row",
+                where=where,
+                against=against,
+                kind="peer",
+                unit="ns per row",
+                per=BATCH,
+                bar=bar,
+            )
 
 
-def growth(X, y):
-    for name, make in OURS.items():
-        model = make()
-        feed = feeder(model, X, y)
-        for n_before in (100_000, 1_000_000):
-            while model.n_samples_seen_ < n_before:
+def after_many_rows(name, model, X, y, *, quick):
+    feed = feeder(model, X, y)
+    curve = []
+    for n_seen in QUICK_SEEN if quick else SEEN:
+        while model.n_samples_seen_ < n_seen:
+            feed()
+        seconds = []
+        for _ in range(2 if quick else 20):
+            start = time.process_time()
+            for _ in range(10):
                 feed()
-            best = np.inf
-            for _ in range(20):
-                start = time.process_time()
-                for _ in range(10):
-                    feed()
-                best = min(best, time.process_time() - start)
-            yield name, n_before, 1e9 * best / (10 * BATCH)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer rows")
-    args = parser.parse_args()
-    n = 10_000 if args.quick else 50_000
-    table = []
-    for d in (54, 300):
-        table += compare(f"dense {d}", *draw_dense(n, d), with_river=d == 54)
-    rows = draw_sparse(n, 50_000, 100)
-    table += compare("CSR 50,000, 100 nonzeros", *rows, with_river=False)
-    if not any(row[1] == "River" for row in table):
-        print("River is not installed and left out: pip install river.")
-    headers = ("rows", "learner", "ns / row", "to SGD", "bar", "to River", "bar")
-    print_table(headers, table)
-    print()
-    print_table(
-        ("learner, d = 54", "after rows", "ns / row"), growth(*draw_dense(n, 54))
+            seconds.append(time.process_time() - start)
+        curve.append((n_seen, 1e9 * min(seconds) / (10 * BATCH)))
+    return growth(
+        curve,
+        what=f"{name}, a row, in the rows seen before",
+        where="54 features",
+        unit="ns per row",
+        bar=SEEN_BAR,
     )
 
 
 if __name__ == "__main__":
-    main()
+    _suite.main(measurements)

@@ -2,17 +2,18 @@
 """OPAUC beside the machine's limits, in batches of 1,000 rows through ``partial_fit``.
 
 A row of ``solver="gradient"`` needs one product of a matrix with a vector, whose
-fastest of several forms is the limit; River's logistic regression, which does far less
-per row, is shown where it is installed. A row of ``solver="exact"`` needs as many
-multiplications as one row of a product of matrices of the same shape.
+fastest of several forms is the limit; River's logistic regression does far less per
+row. A row of ``solver="exact"`` needs as many multiplications as one row of a product
+of matrices of the same shape. One thread and CPU time; two threads: wall time.
 """
 
-import argparse
 import time
 
+import _suite
 import numba
 import numpy as np
-from _timing import best_times, print_table
+from _growth import growth
+from _timing import best_times, take_turns
 
 from aucmax import OPAUC
 
@@ -21,8 +22,20 @@ FASTMATH = {"reassoc", "contract", "nsz"}
 # Features, and the ratio to stay below.
 GRADIENT_BARS = {54: 2.0, 123: 2.0, 300: 1.7, 800: 1.7}
 RIVER_BAR = 0.15
-# Share of the rate of a product of matrices to stay above.
-EXACT_BAR = 0.5
+# Half the rate of a product of matrices.
+EXACT_SIZES, EXACT_BAR = (300, 800, 2000), 2.0
+# Of the exponent of the cost of one row, over the rows seen before it.
+SEEN, QUICK_SEEN, SEEN_BAR = (10_000, 100_000, 1_000_000), (10_000, 20_000), 0.1
+
+
+def measurements(*, quick=False):
+    repeats = 2 if quick else 15
+    for d, bar in list(GRADIENT_BARS.items())[: 2 if quick else None]:
+        yield beside_product(d, bar, repeats)
+    yield from beside_river(repeats)
+    yield after_many_rows(QUICK_SEEN if quick else SEEN)
+    for d in EXACT_SIZES[: 1 if quick else None]:
+        yield from beside_matrix_product(d, repeats)
 
 
 @numba.njit(nogil=True, fastmath=FASTMATH)
@@ -89,13 +102,7 @@ def draw(d, n=N_ROWS):
     return rng.normal(size=(n, d)), rng.random(n) < 0.3, rng
 
 
-def gradient(repeats):
-    rows = [[d, *gradient_steps(d, repeats), bar] for d, bar in GRADIENT_BARS.items()]
-    print("Gradient steps, microseconds per row, one thread")
-    print_table(["features", "ours", "product", "its form", "ratio", "bar"], rows)
-
-
-def gradient_steps(d, repeats):
+def beside_product(d, bar, repeats):
     X, y, rng = draw(d)
     pair = rng.normal(size=(2, d, d))
     pair += pair.transpose(0, 2, 1).copy()
@@ -107,19 +114,31 @@ def gradient_steps(d, repeats):
         limit.__name__: lambda limit=limit: limit(pair, vector, out, n)
         for limit in LIMITS
     }
-    runs["ours"] = lambda: model.partial_fit(X, y)
-    times = best_times(runs, repeats=repeats)
-    ours = times.pop("ours") / N_ROWS
-    fastest = min(times, key=times.get)
-    limit = times[fastest] / n
-    return 1e6 * ours, 1e6 * limit, fastest, ours / limit
+    fastest = min(runs, key=best_times(runs, repeats=repeats).get)
+    runs = {"ours": lambda: model.partial_fit(X, y), "limit": runs[fastest]}
+    turns = take_turns(runs, repeats=repeats)
+    turns["limit"] = [seconds * N_ROWS / n for seconds in turns["limit"]]
+    return _suite.ratio(
+        turns,
+        "ours",
+        "limit",
+        what='OPAUC(solver="gradient"), a row',
+        where=f"{d} features",
+        against="product of a matrix with a vector",
+        kind="limit",
+        unit="us per row",
+        per=N_ROWS,
+        bar=bar,
+        goal=9,
+        details={"form of the product": fastest.replace("_", " ")},
+    )
 
 
-def river(repeats):
+def beside_river(repeats):
     try:
         from river import linear_model
     except ImportError:
-        print("\nRiver is not installed: not compared.")
+        print("River is not installed: left out.")
         return
     X, y, _ = draw(54)
     model = OPAUC(solver="gradient").partial_fit(X, y)
@@ -132,58 +151,71 @@ def river(repeats):
             peer.learn_one(record, label)
 
     runs = {"ours": lambda: model.partial_fit(X, y), "river": learn}
-    times = best_times(runs, repeats=repeats)
-    print("\nAgainst River's LogisticRegression.learn_one, 54 features, us per row")
-    ours, theirs = 1e6 * times["ours"] / N_ROWS, 1e6 * times["river"] / N_ROWS
-    print_table(
-        ["ours", "river", "ratio", "bar"], [[ours, theirs, ours / theirs, RIVER_BAR]]
+    yield _suite.ratio(
+        take_turns(runs, repeats=repeats),
+        "ours",
+        "river",
+        what='OPAUC(solver="gradient"), a row',
+        where="54 features",
+        against="River LogisticRegression.learn_one",
+        kind="peer",
+        unit="us per row",
+        per=N_ROWS,
+        bar=RIVER_BAR,
+        goal=9,
     )
 
 
-def growth(repeats):
+def after_many_rows(seen):
     X, y, _ = draw(54, 10_000)
     model = OPAUC(solver="gradient")
-    rows = []
-    for n_seen in (10_000, 100_000, 1_000_000):
+    curve = []
+    for n_seen in seen:
         while getattr(model, "n_samples_seen_", 0) < n_seen:
             model.partial_fit(X, y)
-        seconds = np.inf
-        for _ in range(10 * repeats):
+        seconds = []
+        for _ in range(100):
             start = time.process_time()
             model.partial_fit(X[:N_ROWS], y[:N_ROWS])
-            seconds = min(seconds, time.process_time() - start)
-        rows.append([n_seen, 1e6 * seconds / N_ROWS])
-    print("\nAfter many rows, 54 features")
-    print_table(["rows before", "us per row"], rows)
+            seconds.append(time.process_time() - start)
+        curve.append((n_seen, 1e6 * min(seconds) / N_ROWS))
+    return growth(
+        curve,
+        what='OPAUC(solver="gradient"), a row, in the rows seen before',
+        where="54 features",
+        unit="us per row",
+        bar=SEEN_BAR,
+    )
 
 
-def exact(repeats):
-    rows = []
-    for d in (300, 800, 2000):
-        X, y, _ = draw(d)
-        model = OPAUC().partial_fit(X, y)
-        columns, out = X.T.copy(), np.empty((d, d))
-        runs = {
-            "ours": lambda model=model, X=X, y=y: model.partial_fit(X, y),
-            "product": lambda c=columns, X=X, out=out: np.dot(c, X, out=out),
-        }
-        for threads in (1, 2):
-            times = best_times(
-                runs, repeats=repeats, threads=threads, clock=time.perf_counter
-            )
-            rates = [N_ROWS * d**2 / times[key] / 1e9 for key in runs]
-            rows.append([d, threads, *rates, rates[0] / rates[1], EXACT_BAR])
-    print("\nMoments of 'exact', 1e9 multiplications and additions per second")
-    print_table(["features", "threads", "ours", "product", "share", "bar"], rows)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=20)
-    repeats = parser.parse_args().repeats
-    for part in (gradient, river, growth, exact):
-        part(repeats)
+def beside_matrix_product(d, repeats):
+    X, y, _ = draw(d)
+    model = OPAUC().partial_fit(X, y)
+    columns, out = X.T.copy(), np.empty((d, d))
+    runs = {
+        "ours": lambda: model.partial_fit(X, y),
+        "product": lambda: np.dot(columns, X, out=out),
+    }
+    for threads in (1, 2):
+        turns = take_turns(
+            runs,
+            repeats=min(repeats, 7),
+            threads=threads,
+            clock=time.process_time if threads == 1 else time.perf_counter,
+        )
+        yield _suite.ratio(
+            turns,
+            "ours",
+            "product",
+            what="OPAUC(), a row",
+            where=f"{d:,} features" + (", two threads" if threads == 2 else ""),
+            against="GEMM of the batch with itself",
+            kind="limit",
+            unit="us per row",
+            per=N_ROWS,
+            bar=EXACT_BAR,
+        )
 
 
 if __name__ == "__main__":
-    main()
+    _suite.main(measurements)

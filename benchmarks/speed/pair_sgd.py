@@ -6,16 +6,38 @@ once, measured in the same run. Blocks are counted per pair of rows they read. O
 thread, CPU time.
 """
 
-import argparse
-
+import _suite
 import numba
 import numpy as np
-from _timing import best_times, print_table
+from _timing import take_turns
 
 from aucmax.solvers.pair_sgd import PairSGD
 
-BAR = 1.15
-BLOCK_SIZES = (1, 8)
+D = 1600
+ROWS, QUICK_ROWS = 200_000, 2_000
+VISITS, QUICK_VISITS = 200_000, 2_000
+# Positives, and negatives, per step, and the ratio to stay below.
+BARS = {1: 1.15, 8: None}
+
+
+def measurements(*, quick=False):
+    n, n_visits = (QUICK_ROWS, QUICK_VISITS) if quick else (ROWS, VISITS)
+    for dtype in (np.float32, np.float64):
+        turns = measure(n, dtype, n_visits, repeats=2 if quick else 7)
+        for size, bar in BARS.items():
+            yield _suite.ratio(
+                turns,
+                f"blocks of {size}",
+                "read",
+                what=f"pair SGD visit, blocks of {size} x {size}",
+                where=f"{n:,} x {D:,}, {np.dtype(dtype).name}",
+                against="reading the two rows",
+                kind="limit",
+                unit="us per visit",
+                per=n_visits,
+                bar=bar,
+                goal=None if bar is None else 8,
+            )
 
 
 @numba.njit(nogil=True, fastmath=True)
@@ -30,47 +52,28 @@ def read_pairs(rows, pos, neg):
     return total
 
 
-def draw_rows(n, d, dtype):
+def draw_rows(n, dtype):
     rng = np.random.default_rng(0)
-    rows = np.empty((n, d), dtype=dtype)
+    rows = np.empty((n, D), dtype=dtype)
     for low in range(0, n, 2000):
         part = rows[low : low + 2000]
         part[:] = rng.standard_normal(part.shape, dtype=np.float32)
-    rows /= np.sqrt(d)
+    rows /= np.sqrt(D)
     return rows
 
 
-def measure(n, d, dtype, n_visits, repeats):
-    rows = draw_rows(n, d, dtype)
+def measure(n, dtype, n_visits, repeats):
+    rows = draw_rows(n, dtype)
     rng = np.random.default_rng(1)
     pos = rng.integers(n // 2, size=n_visits)
     neg = n // 2 + rng.integers(n - n // 2, size=n_visits)
     candidates = {"read": lambda: read_pairs(rows, pos, neg)}
-    for size in BLOCK_SIZES:
+    for size in BARS:
         # Rows of length one with random labels: nearly every pair stays active.
-        sgd = PairSGD(d, alpha=1e-6, step_size=0.01, block_size=size)
-        candidates[f"{size}x{size}"] = lambda sgd=sgd: sgd.visit(rows, pos, neg)
-    seconds = best_times(candidates, repeats=repeats)
-    for name, second in seconds.items():
-        ratio = second / seconds["read"]
-        bar = BAR if name == "1x1" and d == 1600 else "-"
-        yield np.dtype(dtype).name, n, d, name, 1e6 * second / n_visits, ratio, bar
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--quick", action="store_true", help="100,000 rows, fewer visits"
-    )
-    args = parser.parse_args()
-    n = 100_000 if args.quick else 200_000
-    n_visits = 80_000 if args.quick else 200_000
-    table = []
-    for dtype in (np.float32, np.float64):
-        table += measure(n, 1600, dtype, n_visits, repeats=3 if args.quick else 7)
-    headers = ("rows", "n", "d", "step", "us / visit", "ratio to read", "bar")
-    print_table(headers, table)
+        sgd = PairSGD(D, alpha=1e-6, step_size=0.01, block_size=size)
+        candidates[f"blocks of {size}"] = lambda sgd=sgd: sgd.visit(rows, pos, neg)
+    return take_turns(candidates, repeats=repeats)
 
 
 if __name__ == "__main__":
-    main()
+    _suite.main(measurements)

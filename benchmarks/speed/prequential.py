@@ -1,62 +1,94 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """PrequentialAUC, up to date after every row, against sorting the window for each row.
 
-Run ``python benchmarks/speed/prequential.py``. One thread, CPU time, 10 % positives.
-River's RollingROCAUC takes part where it is installed; it keeps a sorted window and
+One thread, CPU time, 10 % positives. River's RollingROCAUC keeps a sorted window and
 walks through it whenever the AUC is read, so it is timed with a read after each row and
-with one in 100. Bars at a window of 10,000: 1 microsecond per row, and 100 times as
-fast as sorting.
+with one in 100.
 """
 
+import functools
 import itertools
-from contextlib import suppress
-from typing import Any
 
+import _suite
 import numpy as np
-from _timing import best_times, print_table
+from _timing import take_turns
 
 from aucmax.metrics import PrequentialAUC, roc_auc
 
-N_ROWS = 50_000
-N_SORTED = 100
-RIVALS = ("sorting", "river", "river, 1 in 100")
+N_ROWS, N_SORTED, N_FADING = 50_000, 100, 400_000
+WINDOWS = (100, 1000, 10_000)
+# For the longest window: a hundredth of the time of sorting, one microsecond a row.
+SORTING_BAR, ROW_BAR = 1 / 100, 1.0
+PASTS = ({"window": 100_000}, {"fading": 0.999}, {"fading": 0.9999}, {})
 
 
-def main() -> None:
-    rows = []
-    for window, kind in itertools.product((100, 1000, 10_000), ("continuous", "tied")):
-        y, scores = draw(window + N_ROWS, kind)
-        candidates: dict[str, Any] = {
-            "ours": Ours(y, scores, window),
-            "sorting": Sorting(y, scores, window),
-        }
-        with suppress(ImportError):
-            candidates["river"] = River(y, scores, window, every=1)
-            candidates["river, 1 in 100"] = River(y, scores, window, every=100)
-        times = best_times({name: each.add for name, each in candidates.items()})
-        micros = {name: 1e6 * times[name] / candidates[name].n_rows for name in times}
-        ratios = (micros.get(name, np.nan) / micros["ours"] for name in RIVALS)
-        rows.append((window, kind, micros["ours"], *ratios))
-    print("Ratios: how many times as long the others take.")
-    print_table(("window", "scores", "us per row", *RIVALS), rows)
-
-    rows = []
-    y, scores = draw(500_000, "continuous")
-    for past in ({"window": 100_000}, {"fading": 0.999}, {"fading": 0.9999}, {}):
-        metric = PrequentialAUC(**past).update(y[:400_000], scores[:400_000])
-        for size in (10_000, 1):
-            part = y[-size:], scores[-size:]
-            run = {"ours": lambda m=metric, part=part: m.update(*part)}
-            seconds = best_times(run)["ours"] / size
-            rows.append((past or "all rows", size, 1e6 * seconds))
-    print_table(("past", "rows per call", "us per row"), rows)
+def measurements(*, quick=False):
+    windows = WINDOWS[:1] if quick else WINDOWS
+    n_rows = 1_000 if quick else N_ROWS
+    for window, kind in itertools.product(windows, ("continuous", "tied")):
+        yield from beside_others(window, kind, n_rows, 1 if quick else 3)
+    y, scores = draw(5_000 if quick else N_FADING, "continuous")
+    for past in PASTS:
+        yield from by_call(past, y, scores)
 
 
-def draw(n: int, kind: str) -> tuple[np.ndarray, np.ndarray]:
+def draw(n, kind):
     rng = np.random.default_rng(0)
     y = (rng.random(n) < 0.1).astype(int)
     scores = rng.normal(size=n) + y
     return y, np.round(scores, 2) if kind == "tied" else scores
+
+
+def beside_others(window, kind, n_rows, repeats):
+    y, scores = draw(window + n_rows, kind)
+    candidates = {
+        "ours": Ours(y, scores, window),
+        "sorting the window": Sorting(y, scores, window),
+        **river(y, scores, window),
+    }
+    turns = take_turns(
+        {name: each.add for name, each in candidates.items()}, repeats=repeats
+    )
+    turns = {
+        name: [seconds / candidates[name].n_rows for seconds in turns[name]]
+        for name in turns
+    }
+    is_long = window == max(WINDOWS)
+    shared = {
+        "what": "PrequentialAUC, a row",
+        "where": f"window of {window:,}, {kind} scores",
+        "unit": "us per row",
+    }
+    for name in list(candidates)[1:]:
+        is_sorting = name == "sorting the window"
+        yield _suite.ratio(
+            turns,
+            "ours",
+            name,
+            kind="own" if is_sorting else "peer",
+            bar=SORTING_BAR if is_long and is_sorting else None,
+            **shared,
+        )
+    if is_long:
+        micros = [1e6 * seconds for seconds in turns["ours"]]
+        yield _suite.absolute(min(micros), micros, bar=ROW_BAR, **shared)
+
+
+def by_call(past, y, scores):
+    """Yield what a row costs in a long batch and in a call of its own."""
+    metric = PrequentialAUC(**past).update(y, scores)
+    kept = ", ".join(f"{key} {value:g}" for key, value in past.items()) or "all rows"
+    for size in (len(y) // 40, 1):
+        part = y[-size:], scores[-size:]
+        run = {"ours": lambda part=part: metric.update(*part)}
+        micros = [1e6 * seconds / size for seconds in take_turns(run)["ours"]]
+        yield _suite.absolute(
+            min(micros),
+            micros,
+            what="PrequentialAUC, a row",
+            where=f"{kept}, {'one row' if size == 1 else f'{size:,} rows'} a call",
+            unit="us per row",
+        )
 
 
 class Ours:
@@ -65,7 +97,7 @@ class Ours:
     def __init__(self, y, scores, window):
         self.metric = PrequentialAUC(window=window).update(y[:window], scores[:window])
         self.y, self.scores = y[window:], scores[window:]
-        self.n_rows = N_ROWS
+        self.n_rows = len(self.y)
 
     def add(self):
         return self.metric.update(self.y, self.scores).auc
@@ -81,30 +113,48 @@ class Sorting:
     def add(self):
         for end in range(self.window, self.window + N_SORTED):
             part = slice(end - self.window, end)
-            auc = roc_auc(self.y[part], self.scores[part])
-        return auc
+            roc_auc(self.y[part], self.scores[part])
 
 
 class River:
     """One row per call, and the AUC read in one out of ``every`` rows."""
 
-    def __init__(self, y, scores, window, every):
-        from river.metrics import RollingROCAUC
-
-        self.metric = RollingROCAUC(window_size=window)
-        self.rows = list(zip(y.astype(bool).tolist(), scores.tolist(), strict=True))
-        for label, score in self.rows[:window]:
+    def __init__(self, metric, rows, window, every):
+        self.metric, self.every = metric, every
+        for label, score in rows[:window]:
             self.metric.update(label, score)
-        self.n_rows, self.every = 100 if every == 1 else 5000, every
-        self.rows = self.rows[window : window + self.n_rows]
+        self.rows = rows[window : window + (100 if every == 1 else 5000)]
+        self.n_rows = len(self.rows)
 
     def add(self):
         for number, (label, score) in enumerate(self.rows, start=1):
             self.metric.update(label, score)
             if number % self.every == 0:
-                auc = self.metric.get()
-        return auc
+                self.metric.get()
+
+
+@functools.cache
+def river_metric():
+    try:
+        from river.metrics import RollingROCAUC
+    except ImportError:
+        print("River is not installed: left out.")
+        return None
+    return RollingROCAUC
+
+
+def river(y, scores, window):
+    metric = river_metric()
+    if metric is None:
+        return {}
+    rows = list(zip(y.astype(bool).tolist(), scores.tolist(), strict=True))
+    return {
+        f"River RollingROCAUC, {label}": River(
+            metric(window_size=window), rows, window, every
+        )
+        for label, every in (("read each row", 1), ("read one in 100", 100))
+    }
 
 
 if __name__ == "__main__":
-    main()
+    _suite.main(measurements)

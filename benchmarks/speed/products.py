@@ -6,11 +6,10 @@ measured in the same run; that of a value and gradient is the same plus one
 ``np.argsort``. One thread, CPU time.
 """
 
-import argparse
-
+import _suite
 import numba
 import numpy as np
-from _timing import best_times, print_table
+from _timing import take_turns
 from threadpoolctl import threadpool_limits
 
 from aucmax.design import LocalDesign
@@ -23,6 +22,13 @@ SHAPES = [
     (80_000, 500, 1.15, 1.25),
     (40_000, 1600, 1.15, 1.25),
 ]
+QUICK_SHAPES = [(5_000, 54, 1.4, 1.25)]
+
+
+def measurements(*, quick=False):
+    for n, d, *bars in QUICK_SHAPES if quick else SHAPES:
+        for dtype in (np.float64, np.float32):
+            yield from beside_limits(n, d, dtype, bars, repeats=2 if quick else 5)
 
 
 @numba.njit(nogil=True, fastmath=True)
@@ -31,6 +37,31 @@ def read(values):
     for i in range(values.shape[0]):
         total += values[i]
     return total
+
+
+def beside_limits(n, d, dtype, bars, repeats):
+    turns = measure(n, d, dtype, repeats)
+    reads = [2 * seconds for seconds in turns["read"]]
+    turns["two reads of X"] = reads
+    turns["two reads of X and an argsort"] = [
+        sum(both) for both in zip(reads, turns["argsort"], strict=True)
+    ]
+    pairs = {
+        "curvature product": ("two reads of X", "sweep", bars[0]),
+        "value and gradient": ("two reads of X and an argsort", "loss", bars[1]),
+    }
+    for what, (limit, part, bar) in pairs.items():
+        yield _suite.ratio(
+            turns,
+            what,
+            limit,
+            where=f"{n:,} x {d:,}, {np.dtype(dtype).name}",
+            kind="limit",
+            unit="ms",
+            bar=bar,
+            goal=None if bar is None else 4,
+            details={"loss alone, ms": round(1e3 * min(turns[part]), 2)},
+        )
 
 
 def measure(n, d, dtype, repeats):
@@ -56,49 +87,18 @@ def measure(n, d, dtype, repeats):
         point = loss.evaluate(design.scores(coef, out=one), is_pos, weight)
         return design.adjoint(point.grad)
 
-    times = best_times(
+    return take_turns(
         {
             "read": lambda: read(flat),
             "argsort": lambda: np.argsort(shifted),
-            "product": product,
-            "gradient": value_and_gradient,
+            "curvature product": product,
+            "value and gradient": value_and_gradient,
             "loss": lambda: loss.evaluate(scores, is_pos, weight),
             "sweep": lambda: terms.hess_dot(scores, out=other),
         },
         repeats=repeats,
     )
-    limit = 2 * times["read"]
-    return (
-        times,
-        times["product"] / limit,
-        times["gradient"] / (limit + times["argsort"]),
-    )
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=3)
-    repeats = parser.parse_args().repeats
-    rows = []
-    for n, d, product_bar, gradient_bar in SHAPES:
-        for dtype in (np.float64, np.float32):
-            times, product, gradient = measure(n, d, dtype, repeats)
-            rows.append(
-                [
-                    f"{n} x {d}",
-                    np.dtype(dtype).name,
-                    *(1e3 * times[key] for key in times),
-                    product,
-                    product_bar or "-",
-                    gradient,
-                    gradient_bar or "-",
-                ]
-            )
-    headers = ["rows x features", "dtype", "read ms", "argsort ms", "product ms"]
-    headers += ["value+grad ms", "loss ms", "sweep ms"]
-    headers += ["product / limit", "bar", "value+grad / limit", "bar"]
-    print_table(headers, rows)
 
 
 if __name__ == "__main__":
-    main()
+    _suite.main(measurements)

@@ -2,8 +2,16 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from scipy import sparse
+from sklearn.utils.validation import validate_data
 
-from aucmax._utils.validation import all_or_nothing, check_weight, split_labels
+from aucmax import RankSVM
+from aucmax._utils.validation import (
+    all_or_nothing,
+    check_features,
+    check_weight,
+    split_labels,
+)
 
 
 @pytest.mark.parametrize(
@@ -88,3 +96,57 @@ def test_all_or_nothing():
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     assert vars(thing) == {"kept": 1, "changed": 2}
+
+
+@pytest.fixture
+def fitted():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    return RankSVM().fit(X, X[:, 0] > 0)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.ones((1, 2)),
+        np.ones((3, 2), dtype=np.float32),
+        np.full((4, 2), 1.7e308),
+        np.array([[1e308, 1e308], [-1e308, -1e308]]),
+        sparse.csr_array([[0.0, 1.0]]),
+        np.asfortranarray(np.ones((3, 2))),
+    ],
+    ids=["one row", "float32", "sum overflows", "sum cancels", "sparse", "columns"],
+)
+def test_rows_to_score_are_taken_as_they_are(fitted, X):
+    checked = check_features(fitted, X)
+    assert checked.dtype == X.dtype
+    assert (checked != X).sum() == 0
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.array([[np.nan, 1.0]]),
+        np.array([[np.inf, 1.0]]),
+        np.array([[0.0, np.inf]], dtype=np.float32),
+        sparse.csr_array([[0.0, np.nan]]),
+        np.ones((1, 3)),
+        np.ones(2),
+        np.ones((0, 2)),
+        np.ones((1, 1, 2)),
+    ],
+    ids=["nan", "inf", "float32", "sparse", "wide", "1-D", "empty", "3-D"],
+)
+def test_rows_to_score_are_refused_as_by_all_checks(fitted, X):
+    with pytest.raises(ValueError, match=r"\S") as all_checks:
+        validate_data(fitted, X, accept_sparse="csr", reset=False)
+    with pytest.raises(ValueError, match=r"\S") as caught:
+        check_features(fitted, X)
+    assert str(caught.value) == str(all_checks.value)
+
+
+def test_rows_without_names_are_told(fitted):
+    pd = pytest.importorskip("pandas")
+    rows = np.random.default_rng(0).normal(size=(20, 2))
+    named = RankSVM().fit(pd.DataFrame(rows, columns=["a", "b"]), rows[:, 0] > 0)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        check_features(named, rows)

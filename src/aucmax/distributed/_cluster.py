@@ -97,7 +97,8 @@ def _on_the_cluster() -> Iterator[None]:
     # Without a client they would hide the defaults, which are read when one is made.
     settings = {} if client is None else SETTINGS
     # Asked now: a client that has given up its scheduler no longer knows it.
-    address = getattr(getattr(client, "scheduler", None), "address", "an unknown address")
+    scheduler = getattr(client, "scheduler", None)
+    address = getattr(scheduler, "address", "an unknown address")
     try:
         # Where the tasks run in threads of this process, those are threads enough.
         with dask.config.set(settings), one_blas_thread():

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Training time beside what a user would take instead, and the time to equal AUC.
+
+Ours and the peers are fitted with usual settings, one thread, CPU time, in turns; the
+ratio is of these fits, and the AUC of both on held-out rows stands beside it. As a fit
+that takes half the time may also rank worse, every model is fitted again with cheaper
+settings, if it has any: a coarser tolerance, fewer passes, trees or landmarks. "s to
+equal AUC" is what the cheapest setting takes that comes within 0.001 of the smaller of
+both AUCs. Settings were not chosen for any set, on either side.
+
+Dense rows are standardised; a9a, w8a and news20 are sparse, as they are. Sets are cut
+to 30,000 rows, for kernels and trees to 15,000, 10,000 rows are held out. Vowpal Wabbit
+has parsed its rows before it is timed. Linear models are fitted by turns until the
+fastest of two; the others, which take seconds, once.
+"""
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+import _suite
+import _vowpal
+from _data import load
+from _lightning import PYTHON, Lightning
+from _timing import take_turns
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_limits
+
+from aucmax import NBAUC, OPAUC, AUCClassifier, LeastSquaresAUC, RankSVM
+from aucmax.metrics import roc_auc
+
+LINEAR_SETS = ["magic04", "ijcnn1", "connect-4", "covtype", "a9a", "w8a", "news20"]
+SPARSE_SETS = ["a9a", "w8a", "news20"]
+OTHER_SETS = ["magic04", "ijcnn1", "connect-4", "covtype"]
+LINEAR_ROWS, OTHER_ROWS, TEST_ROWS = 30_000, 15_000, 10_000
+# Takes as long as it is given: on one set only.
+ENSEMBLE_SET, ENSEMBLE_SECONDS = "magic04", 15
+CLOSE = 0.001
+# More features than this, and covariances are sketched.
+WIDE = 5_000
+
+NEWTON = "scikit-learn LogisticRegression newton-cholesky"
+LIBLINEAR = "scikit-learn LogisticRegression liblinear"
+LINEAR_SVC = "scikit-learn LinearSVC"
+SGD = "scikit-learn SGDClassifier"
+ONE_PASS, FIVE_PASSES = "Vowpal Wabbit, 1 pass", "Vowpal Wabbit, 5 passes"
+CD, SAGA = "lightning CDClassifier", "lightning SAGAClassifier"
+NYSTROEM = "scikit-learn Nystroem(400) + LogisticRegression"
+SMALL_LIGHTGBM, LIGHTGBM = "LightGBM, 100 trees", "LightGBM, 300 trees"
+XGBOOST = "XGBoost, 300 trees"
+PAIRS = {
+    "RankSVM": [NEWTON, LIBLINEAR, LINEAR_SVC, SGD, ONE_PASS, FIVE_PASSES, CD, SAGA],
+    "LeastSquaresAUC": [NEWTON, LIBLINEAR, LINEAR_SVC],
+    "OPAUC, one pass": [SGD, ONE_PASS, LIBLINEAR],
+    "NBAUC": [NYSTROEM, SMALL_LIGHTGBM, LIGHTGBM, XGBOOST],
+    "NBAUC, kernel given": [NYSTROEM, SMALL_LIGHTGBM, LIGHTGBM, XGBOOST],
+    "AUCClassifier": [LIGHTGBM, XGBOOST],
+}
+
+
+@dataclass
+class Contender:
+    """A fit with usual settings, and a function that tries the cheaper ones.
+
+    `curve` returns pairs of CPU seconds and AUC, the last of the usual settings; the
+    AUC of a fit that diverged is None.
+    """
+
+    fit: Callable[[], object]
+    curve: Callable[[], list[tuple[float, float]]]
+
+
+def measurements(*, quick=False):
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    tell_what_is_missing()
+    for name in LINEAR_SETS[:1] if quick else LINEAR_SETS:
+        data = load(name, standardise=name not in SPARSE_SETS, quick=quick)
+        yield from linear(cut(data, LINEAR_ROWS), quick=quick)
+    for name in OTHER_SETS[:1] if quick else OTHER_SETS:
+        data = cut(load(name, quick=quick), OTHER_ROWS)
+        yield from others(data, name == ENSEMBLE_SET and not quick, quick=quick)
+
+
+def tell_what_is_missing():
+    found = {
+        "Vowpal Wabbit": _vowpal.IS_INSTALLED,
+        "lightning (AUCMAX_LIGHTNING_PYTHON)": PYTHON,
+        "LightGBM": boosters(SMALL_LIGHTGBM, 1),
+        "XGBoost": boosters(XGBOOST, 1),
+    }
+    for name, is_there in found.items():
+        if not is_there:
+            print(f"{name} is not installed: left out.")
+
+
+def cut(data, n):
+    X_test, y_test = data.X_test[:TEST_ROWS], data.y_test[:TEST_ROWS]
+    return replace(data.first(n), X_test=X_test, y_test=y_test)
+
+
+def linear(data, *, quick):
+    X, X_test, y, y_test = data
+    is_sparse = sparse.issparse(X)
+    rank = 50 if X.shape[1] > WIDE else None
+    steps = [{"max_iter": 1, "tol": None}, {"max_iter": 3, "tol": None}]
+    contenders = {
+        "RankSVM": tried(data, RankSVM(), [{"tol": 0.1}, {"tol": 0.01}]),
+        "LeastSquaresAUC": tried(data, LeastSquaresAUC()),
+        "OPAUC, one pass": tried(data, OPAUC(rank=rank, random_state=0)),
+        LINEAR_SVC: tried(data, LinearSVC(), [{"tol": 1.0}, {"tol": 0.1}]),
+        SGD: tried(data, SGDClassifier(loss="log_loss", random_state=0), steps),
+    }
+    if is_sparse:
+        model = LogisticRegression(solver="liblinear")
+        contenders[LIBLINEAR] = tried(data, model, [{"tol": 1.0}, {"tol": 0.1}])
+    else:
+        model = LogisticRegression(solver="newton-cholesky")
+        contenders[NEWTON] = tried(data, model, [{"max_iter": 1}, {"max_iter": 3}])
+    if _vowpal.IS_INSTALLED:
+        contenders |= passes(data)
+    child = Lightning(X, y, X_test, y_test) if PYTHON else None
+    if child:
+        fits = {"CDClassifier": (CD, [1, 5, 50]), "SAGAClassifier": (SAGA, [1, 3, 10])}
+        for model, (name, ladder) in fits.items():
+            contenders[name] = in_child(child, model, ladder, len(y))
+    yield from compare(
+        data,
+        contenders,
+        repeats=1 if quick else 2,
+        clock=child.clock if child else time.process_time,
+    )
+    if child:
+        child.close()
+
+
+def others(data, with_ensemble, *, quick):
+    trees, landmarks = (10, 50) if quick else (300, 1600)
+    # What the paper takes, without a search.
+    given = {"gamma": "scale-mean", "alpha": 1e-4, "random_state": 0}
+    nystroem = make_pipeline(
+        Nystroem(gamma=1 / data.X.shape[1], n_components=400, random_state=0),
+        LogisticRegression(max_iter=1000),
+    )
+    fewer = [{"n_landmarks": n} for n in (100, 400)]
+    components = [{"nystroem__n_components": n} for n in (50, 100, 200)]
+    contenders = {
+        "NBAUC, kernel given": tried(data, NBAUC(landmarks, **given), fewer),
+        NYSTROEM: tried(data, nystroem, components),
+    }
+    if not quick:
+        # Cheaper than choosing a kernel is not choosing one.
+        rungs = [given | rung for rung in fewer]
+        contenders["NBAUC"] = tried(data, NBAUC(landmarks, random_state=0), rungs)
+    for name, most in ((SMALL_LIGHTGBM, 100), (LIGHTGBM, 300), (XGBOOST, 300)):
+        model = boosters(name, min(most, trees))
+        if model:
+            rungs = [{"n_estimators": n} for n in (10, 30, 100) if n < most]
+            contenders[name] = tried(data, model, rungs)
+    if with_ensemble:
+        model = AUCClassifier(time_budget=ENSEMBLE_SECONDS, random_state=0)
+        contenders["AUCClassifier"] = tried(data, model)
+    # Compiles, and loads what is loaded late.
+    NBAUC(50, **given).fit(data.X[:1000], data.y[:1000])
+    yield from compare(data, contenders, repeats=1, warm_up=False)
+
+
+def boosters(name, n_trees):
+    try:
+        if name == XGBOOST:
+            from xgboost import XGBClassifier
+
+            return XGBClassifier(n_estimators=n_trees, n_jobs=1)
+        from lightgbm import LGBMClassifier
+
+        return LGBMClassifier(n_estimators=n_trees, n_jobs=1, verbose=-1)
+    except ImportError:
+        return None
+
+
+def tried(data, model, rungs=()):
+    """Return the contender of a model, and of copies with cheaper settings."""
+
+    def curve():
+        models = [*(clone(model).set_params(**rung) for rung in rungs), model]
+        return [(seconds_of(m, data), held_out_auc(m, data)) for m in models]
+
+    return Contender(lambda: model.fit(data.X, data.y), curve)
+
+
+def seconds_of(model, data):
+    start = time.process_time()
+    model.fit(data.X, data.y)
+    return time.process_time() - start
+
+
+def held_out_auc(model, data):
+    if hasattr(model, "decision_function"):
+        scores = model.decision_function(data.X_test)
+    else:
+        scores = model.predict_proba(data.X_test)[:, 1]
+    return roc_auc(data.y_test, scores)
+
+
+def passes(data):
+    """Return contenders of one and of five passes over rows that were parsed before.
+
+    A pass takes as long whatever was learned before, so turns go on with one model.
+    """
+    model = _vowpal.Vowpal(data.X, data.y)
+    points, spent = [], 0.0
+    for _ in range(5):
+        start = time.process_time()
+        model.learn()
+        spent += time.process_time() - start
+        points.append((spent, roc_auc(data.y_test, model.scores(data.X_test))))
+    return {
+        name: Contender(partial(model.learn, n_passes=n), lambda n=n: points[:n])
+        for name, n in ((ONE_PASS, 1), (FIVE_PASSES, 5))
+    }
+
+
+def in_child(child, model, ladder, n):
+    """Return the contender of a logistic model of lightning, by most iterations."""
+    options = {"loss": "log", "random_state": 0}
+    # Both as C = 1 of scikit-learn.
+    options |= {"C": 1.0} if model == "CDClassifier" else {"alpha": 1 / n}
+    fits = [partial(child.fit, model, max_iter=most, **options) for most in ladder]
+
+    def curve():
+        points = []
+        for fit in fits:
+            start = child.seconds
+            fit()
+            points.append((child.seconds - start, child.auc()))
+        return points
+
+    return Contender(fits[-1], curve)
+
+
+def compare(data, contenders, **how):
+    turns = take_turns({name: one.fit for name, one in contenders.items()}, **how)
+    with threadpool_limits(1):
+        curves = {name: one.curve() for name, one in contenders.items()}
+    for name, curve in list(curves.items()):
+        if curve[-1][1] is None:
+            print(f"{name} diverged on {data.name}: left out.")
+            del curves[name]
+        else:
+            curve[-1] = (min(turns[name]), curve[-1][1])
+    for name in filter(curves.__contains__, PAIRS):
+        for other in filter(curves.__contains__, PAIRS[name]):
+            mine, theirs = curves[name], curves[other]
+            target = min(mine[-1][1], theirs[-1][1]) - CLOSE
+            yield _suite.ratio(
+                turns,
+                name,
+                other,
+                what=f"{name} fit",
+                where=data.where,
+                kind="peer",
+                details={
+                    "AUC": round(mine[-1][1], 4),
+                    "its AUC": round(theirs[-1][1], 4),
+                    "s to equal AUC": round(first_seconds(mine, target), 4),
+                    "its s to equal AUC": round(first_seconds(theirs, target), 4),
+                },
+            )
+
+
+def first_seconds(curve, target):
+    return min(seconds for seconds, auc in curve if auc is not None and auc >= target)
+
+
+if __name__ == "__main__":
+    _suite.main(measurements)
