@@ -18,7 +18,10 @@ class Vowpal:
 
     def __init__(self, X, y):
         self.workspace = vowpalwabbit.Workspace(OPTIONS)
-        self.examples = [self.workspace.parse(line) for line in lines(X, y)]
+        self.examples = self.parse(X, y)
+
+    def parse(self, X, y=None):
+        return [self.workspace.parse(line) for line in lines(X, y)]
 
     def learn(self, rows=slice(None), n_passes=1):
         learn = self.workspace.learn
@@ -26,8 +29,8 @@ class Vowpal:
             for example in self.examples[rows]:
                 learn(example)
 
-    def scores(self, X):
-        return np.array([self.workspace.predict(line) for line in lines(X)])
+    def scores(self, examples):
+        return np.array([self.workspace.predict(example) for example in examples])
 
 
 def lines(X, y=None):

@@ -221,7 +221,7 @@ class Parsed(Learner):
         self.model.learn(self.rows(k))
 
     def scores(self, k):
-        return self.model.scores(self.X[self.rows(k)])
+        return self.model.scores(self.model.examples[self.rows(k)])
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from aucmax._kernels.opauc import GRADIENT, Rule, learn_rows
+from aucmax._kernels.opauc import GRADIENT, SHORT, Rule, learn_rows
 from aucmax.summaries.streamed_moments import StreamedMoments, start_at_zero
 
 RIDGE, STEP = 0.01, 0.003
@@ -23,8 +23,11 @@ def gradient(coef, rows, is_pos, t):
     return RIDGE * coef + total / len(earlier)
 
 
-# Widths with and without padding; blocks that fill often and never.
-@pytest.mark.parametrize(("d", "n_block"), [(1, 4), (4, 8), (7, 4), (9, 64)])
+# Widths with and without padding, blocks that fill often and never, and rows too long
+# for the form of eight.
+@pytest.mark.parametrize(
+    ("d", "n_block"), [(1, 4), (4, 8), (7, 4), (9, 64), (54, 8), (SHORT + 1, 8)]
+)
 def test_every_step_is_the_mean_over_stored_rows(rng, d, n_block):
     n = 50
     X = rng.normal(size=(n, d)) + 3.0

@@ -9,6 +9,7 @@ from aucmax import RankSVM
 from aucmax._utils.validation import (
     all_or_nothing,
     check_features,
+    check_fit_inputs,
     check_weight,
     split_labels,
 )
@@ -141,6 +142,69 @@ def test_rows_to_score_are_refused_as_by_all_checks(fitted, X):
         validate_data(fitted, X, accept_sparse="csr", reset=False)
     with pytest.raises(ValueError, match=r"\S") as caught:
         check_features(fitted, X)
+    assert str(caught.value) == str(all_checks.value)
+
+
+PLAIN = np.arange(6.0).reshape(3, 2)
+
+
+@pytest.mark.parametrize("y", [[0, 1, 1], [False, True, True]])
+@pytest.mark.parametrize(
+    "X",
+    [
+        PLAIN,
+        PLAIN.astype(np.float32),
+        np.asfortranarray(PLAIN),
+        PLAIN[:, ::-1],
+        np.full((3, 2), 1.7e308),
+        np.array([[1e308, 1e308], [-1e308, -1e308], [0, 0]]),
+    ],
+    ids=["rows", "float32", "columns", "strided", "sum overflows", "sum cancels"],
+)
+def test_arrays_to_fit_are_taken_as_they_are(X, y):
+    model = RankSVM()
+    model.feature_names_in_ = np.array(["of", "the", "fit", "before"])
+    inputs = check_fit_inputs(model, X, np.array(y))
+    assert inputs.X is X
+    assert inputs.is_pos.tolist() == [False, True, True]
+    assert inputs.weight.tolist() == [1.0, 1.0, 1.0]
+    assert model.n_features_in_ == 2
+    assert not hasattr(model, "feature_names_in_")
+
+
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        (np.where(PLAIN == 5, np.nan, PLAIN), [0, 1, 1]),
+        (np.where(PLAIN == 5, np.inf, PLAIN), [0, 1, 1]),
+        (np.array([[np.inf, 0], [0, 0], [0, 0]], dtype=np.float32), [0, 1, 1]),
+        (PLAIN, [0, 1]),
+        (PLAIN, [0.0, 1.0, np.nan]),
+        (PLAIN, [[0, 1], [1, 1], [1, 0]]),
+        (PLAIN[:0], []),
+        (PLAIN[:, :0], [0, 1, 1]),
+        (PLAIN[0], [0, 1]),
+        (PLAIN * 1j, [0, 1, 1]),
+    ],
+    ids=[
+        "nan",
+        "inf",
+        "float32",
+        "short",
+        "labels",
+        "matrix",
+        "no rows",
+        "no columns",
+        "1-D",
+        "complex",
+    ],
+)
+def test_arrays_to_fit_are_refused_as_by_all_checks(X, y):
+    y = np.array(y)
+    with pytest.raises(ValueError, match=r"\S") as all_checks:
+        validate_data(RankSVM(), X, y, dtype=[np.float64, np.float32])
+    with pytest.raises(ValueError, match=r"\S") as caught:
+        check_fit_inputs(RankSVM(), X, y)
     assert str(caught.value) == str(all_checks.value)
 
 

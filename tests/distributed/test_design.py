@@ -12,6 +12,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from aucmax._utils.threads import one_thread
 from aucmax._utils.validation import n_threads
 from aucmax.design import LocalDesign
 from aucmax.distributed import DaskRankSVM, _cluster
@@ -90,7 +91,7 @@ def test_block_travels_without_its_views_and_weighs_what_its_rows_do(data, monke
 
 
 def test_a_task_has_one_thread():
-    with _cluster.one_thread():
+    with one_thread("openmp"):
         assert n_threads() == 1
 
 

@@ -161,6 +161,18 @@ def test_shift_invariance_even_far_from_zero(loss, rng):
         )
 
 
+@pytest.mark.parametrize("loss", [SquaredHinge, Hinge], ids=name)
+def test_pairs_about_a_margin_apart_keep_digits(loss, rng):
+    """Where a fit is nearly perfect, the loss is small and the scores are not."""
+    for n in range(20, 40):
+        is_pos, weight = draw_labels(rng, n), draw_weight(rng, n, "any")
+        scores = is_pos + 1e-8 * rng.normal(size=n)
+        fast = loss().evaluate(scores, is_pos, weight)
+        slow = pair_terms(loss.__name__, scores, is_pos, weight)
+        assert fast.value == pytest.approx(slow.value, rel=1e-12)
+        assert_allclose(fast.grad, slow.grad, atol=1e-12 * abs(slow.grad).max())
+
+
 @pytest.mark.parametrize("loss", ALL, ids=name)
 def test_gradient_sums_to_zero(loss, rng):
     scores, is_pos = rng.normal(size=500), draw_labels(rng, 500)

@@ -97,6 +97,17 @@ def test_converged_means_close_also_with_more_features_than_rows(shape, alpha, r
     assert rough.value <= tight.value * (1 + 5e-4)
 
 
+def test_one_product_where_the_preconditioner_is_the_hessian(rng):
+    """And one pass for each gradient."""
+    X, is_pos, weight = draw_problem(rng, n=300, d=12)
+    result = newton_cg(
+        LocalDesign(X), is_pos, weight, loss=SquaredHinge(), alpha=1e-2, tol=1e-8
+    )
+    passes = [step.n_passes for step in result.history]
+    assert len(passes) > 2
+    assert_allclose(np.diff([1, *passes]), 3)
+
+
 def test_objective_never_rises(rng):
     X, is_pos, weight = draw_problem(rng, n=400, d=20)
     result = newton_cg(

@@ -29,14 +29,15 @@ def assert_same(left, right):
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(1, 60),
     d=st.integers(1, 6),
+    n_block=st.sampled_from([8, 12]),
     cuts=st.lists(st.integers(0, 60), max_size=5).map(sorted),
 )
-@settings(max_examples=60, deadline=None)
-def test_equals_numpy_for_any_split(seed, n, d, cuts):
+@settings(max_examples=100, deadline=None)
+def test_equals_numpy_for_any_split(seed, n, d, n_block, cuts):
     rng = np.random.default_rng(seed)
     X, is_pos = rng.normal(size=(n, d)) * 3 + 10, rng.random(n) < 0.5
-    moments = added(X, is_pos)
-    assert_same(moments, added(X, is_pos, cuts=[c for c in cuts if c < n]))
+    moments = added(X, is_pos, n_block)
+    assert_same(moments, added(X, is_pos, n_block, [c for c in cuts if c < n]))
     for own in (0, 1):
         rows, of_class = X[is_pos == own], moments.of_class(own)
         assert of_class.mass == len(rows)

@@ -171,20 +171,17 @@ def best_cut(
     """
     mass_pos, mass_neg = 0.0, 0.0
     for i in range(scores.shape[0]):
-        if is_pos[i]:
-            mass_pos += weight[i]
-        else:
-            mass_neg += weight[i]
+        part = weight[i] * is_pos[i]  # a product, because a branch would be guessed
+        mass_pos += part
+        mass_neg += weight[i] - part
+    # Gain over calling every row positive: negatives won less positives lost.
+    masses = np.array([mass_neg, -mass_pos])
     best, best_gain, gain = 0, -np.inf, 0.0
     last = scores[order[0]]
     for k in range(order.shape[0]):
         i = order[k]
-        # Gain over calling every row positive: negatives won less positives lost.
-        if scores[i] > last and gain > best_gain:
+        if gain > best_gain and scores[i] > last:
             best, best_gain = k, gain
         last = scores[i]
-        if is_pos[i]:
-            gain -= weight[i] / mass_pos
-        else:
-            gain += weight[i] / mass_neg
+        gain += weight[i] / masses[int(is_pos[i])]
     return best

@@ -17,6 +17,15 @@ from aucmax._utils.typing import BoolArray, FloatArray, IntArray
 # Features are padded with zeros to a multiple of this, and rows wait in multiples of
 # it: the loops take four at a time and have no remainders.
 FOUR = 4
+# Unsigned, so that the compiler need not ask at each access whether an index is
+# negative: for short rows that takes longer than the arithmetic.
+U0, U1, U2, U3, U4 = (np.uintp(k) for k in range(5))
+# Blocks of this many rows with no more features than that enter the scatter by sums of
+# rows instead of products of columns, which would be too short to be fast.
+EIGHT, SHORT = 8, 200
+# Where they begin, when one after the other. As the distances are constants, the
+# compiler need not ask whether rows overlap.
+S1, S2, S3, S4, S5, S6, S7 = (np.uintp(k * SHORT) for k in range(1, EIGHT))
 # Kinds of steps.
 NO_STEP, GRADIENT, ADAPTIVE = 0, 1, 2
 # A step longer than the root of this would soon overflow.
@@ -36,8 +45,8 @@ class Moments(NamedTuple):
     ``centre`` is the mean of the rows no longer pending; the first row of a class is
     its first centre. ``pending`` are rows less ``centre``, zero after ``n_pending``,
     and ``total`` is their sum. ``scatter`` is about ``centre``, without pending rows,
-    and only its lower triangle counts. ``spread`` is the sum of the squared distances
-    of all rows from their mean.
+    and only its lower triangle and the blocks of four on its diagonal count. ``spread``
+    is the sum of the squared distances of all rows from their mean.
     """
 
     n_seen: IntArray
@@ -108,7 +117,8 @@ def learn_rows(
     n_block, width = pending.shape[1:]
     row = np.zeros(width)
     away = np.empty(width)
-    grad = np.empty(width)
+    grad = np.zeros(width)
+    rows = np.empty(EIGHT * SHORT)
     columns = np.empty((width, n_block))
     for t in range(n):
         own = 1 if is_pos[t] else 0
@@ -120,29 +130,21 @@ def learn_rows(
             # The gradient: ridge * coef + (margin - y) * away + covariance @ coef, of
             # the other class. First its scatter, of which each entry is read once.
             matrix = scatter[other]
-            for j in range(width):
-                grad[j] = 0.0
-            for i in range(0, width, 4):
+            for i in range(U0, np.uintp(width), U4):
                 row_0, row_1, row_2, row_3 = (
                     matrix[i],
-                    matrix[i + 1],
-                    matrix[i + 2],
-                    matrix[i + 3],
+                    matrix[i + U1],
+                    matrix[i + U2],
+                    matrix[i + U3],
                 )
-                c_0, c_1, c_2, c_3 = coef[i], coef[i + 1], coef[i + 2], coef[i + 3]
-                sum_0 = (row_0[i] * c_0 + row_1[i] * c_1) + (
-                    row_2[i] * c_2 + row_3[i] * c_3
+                c_0, c_1, c_2, c_3 = (
+                    coef[i],
+                    coef[i + U1],
+                    coef[i + U2],
+                    coef[i + U3],
                 )
-                sum_1 = (row_1[i] * c_0 + row_1[i + 1] * c_1) + (
-                    row_2[i + 1] * c_2 + row_3[i + 1] * c_3
-                )
-                sum_2 = (row_2[i] * c_0 + row_2[i + 1] * c_1) + (
-                    row_2[i + 2] * c_2 + row_3[i + 2] * c_3
-                )
-                sum_3 = (row_3[i] * c_0 + row_3[i + 1] * c_1) + (
-                    row_3[i + 2] * c_2 + row_3[i + 3] * c_3
-                )
-                for j in range(i):
+                sum_0 = sum_1 = sum_2 = sum_3 = 0.0
+                for j in range(i + U4):
                     v_0, v_1, v_2, v_3 = row_0[j], row_1[j], row_2[j], row_3[j]
                     c = coef[j]
                     sum_0 += v_0 * c
@@ -150,10 +152,11 @@ def learn_rows(
                     sum_2 += v_2 * c
                     sum_3 += v_3 * c
                     grad[j] += (v_0 * c_0 + v_1 * c_1) + (v_2 * c_2 + v_3 * c_3)
+                # What was added here is of the diagonal, and in the sums too.
                 grad[i] = sum_0
-                grad[i + 1] = sum_1
-                grad[i + 2] = sum_2
-                grad[i + 3] = sum_3
+                grad[i + U1] = sum_1
+                grad[i + U2] = sum_2
+                grad[i + U3] = sum_3
             # Then its pending rows.
             block = pending[other]
             for k in range(0, n_pending[other], 4):
@@ -259,7 +262,8 @@ def learn_rows(
             distance += gap * gap
             waiting[j] = v
             sums[j] += v
-        spread[own] += distance * (n_seen[own] - 1) / n_seen[own]
+        # With one use only, the compiler would divide in the loop instead.
+        spread[own] += distance / (1.0 + inverse)
         if k + 1 < n_block:
             continue
 
@@ -267,44 +271,65 @@ def learn_rows(
         # have when all move this far against their sum: a sum of squares, in which
         # nothing cancels.
         n_pending[own] = 0
-        share = (1.0 - np.sqrt(1.0 - n_block / n_seen[own])) / n_block
+        inverse = 1.0 / n_seen[own]
+        share = (1.0 - np.sqrt(1.0 - n_block * inverse)) / n_block
         for j in range(width):
-            shift = share * sums[j]
-            for k in range(n_block):
-                columns[j, k] = block[k, j] - shift
-            middle[j] += sums[j] / n_seen[own]
+            away[j] = share * sums[j]
+            middle[j] += inverse * sums[j]
             sums[j] = 0.0
+        matrix = scatter[own]
+        if n_block == EIGHT and width <= SHORT:
+            for k in range(EIGHT):
+                waiting = block[k]
+                for j in range(width):
+                    rows[k * SHORT + j] = waiting[j] - away[j]
+            for i in range(np.uintp(width)):
+                entries = matrix[i]
+                c_0, c_1, c_2, c_3 = rows[i], rows[i + S1], rows[i + S2], rows[i + S3]
+                c_4, c_5 = rows[i + S4], rows[i + S5]
+                c_6, c_7 = rows[i + S6], rows[i + S7]
+                for j in range(i - i % U4 + U4):
+                    entries[j] += (
+                        (rows[j] * c_0 + rows[j + S1] * c_1)
+                        + (rows[j + S2] * c_2 + rows[j + S3] * c_3)
+                    ) + (
+                        (rows[j + S4] * c_4 + rows[j + S5] * c_5)
+                        + (rows[j + S6] * c_6 + rows[j + S7] * c_7)
+                    )
+        else:
+            for j in range(width):
+                for k in range(n_block):
+                    columns[j, k] = block[k, j] - away[j]
+            for i in range(U0, np.uintp(width), U4):
+                row_0, row_1, row_2, row_3 = (
+                    columns[i],
+                    columns[i + U1],
+                    columns[i + U2],
+                    columns[i + U3],
+                )
+                for j in range(U0, i + U4, U2):
+                    left, right = columns[j], columns[j + U1]
+                    sum_0 = sum_1 = sum_2 = sum_3 = 0.0
+                    sum_4 = sum_5 = sum_6 = sum_7 = 0.0
+                    for k in range(n_block):
+                        v_0, v_1 = left[k], right[k]
+                        sum_0 += row_0[k] * v_0
+                        sum_1 += row_1[k] * v_0
+                        sum_2 += row_2[k] * v_0
+                        sum_3 += row_3[k] * v_0
+                        sum_4 += row_0[k] * v_1
+                        sum_5 += row_1[k] * v_1
+                        sum_6 += row_2[k] * v_1
+                        sum_7 += row_3[k] * v_1
+                    matrix[i, j] += sum_0
+                    matrix[i + U1, j] += sum_1
+                    matrix[i + U2, j] += sum_2
+                    matrix[i + U3, j] += sum_3
+                    matrix[i, j + U1] += sum_4
+                    matrix[i + U1, j + U1] += sum_5
+                    matrix[i + U2, j + U1] += sum_6
+                    matrix[i + U3, j + U1] += sum_7
         for k in range(n_block):
             for j in range(width):
                 block[k, j] = 0.0
-        matrix = scatter[own]
-        for i in range(0, width, 4):
-            row_0, row_1, row_2, row_3 = (
-                columns[i],
-                columns[i + 1],
-                columns[i + 2],
-                columns[i + 3],
-            )
-            for j in range(0, i + 4, 2):
-                left, right = columns[j], columns[j + 1]
-                sum_0 = sum_1 = sum_2 = sum_3 = 0.0
-                sum_4 = sum_5 = sum_6 = sum_7 = 0.0
-                for k in range(n_block):
-                    v_0, v_1 = left[k], right[k]
-                    sum_0 += row_0[k] * v_0
-                    sum_1 += row_1[k] * v_0
-                    sum_2 += row_2[k] * v_0
-                    sum_3 += row_3[k] * v_0
-                    sum_4 += row_0[k] * v_1
-                    sum_5 += row_1[k] * v_1
-                    sum_6 += row_2[k] * v_1
-                    sum_7 += row_3[k] * v_1
-                matrix[i, j] += sum_0
-                matrix[i + 1, j] += sum_1
-                matrix[i + 2, j] += sum_2
-                matrix[i + 3, j] += sum_3
-                matrix[i, j + 1] += sum_4
-                matrix[i + 1, j + 1] += sum_5
-                matrix[i + 2, j + 1] += sum_6
-                matrix[i + 3, j + 1] += sum_7
     return n

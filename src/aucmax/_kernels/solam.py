@@ -156,7 +156,9 @@ def dense_rows(
             scalars[2] = min(max(scalars[2], -2.0 * most), 2.0 * most)
         keep = project * shrink
         take = project * pull * ratio
-        part = plain / scalars[4]
+        # At most one anyway; but a bare quotient would be moved into the loop, and
+        # divide for every feature.
+        part = min(1.0, plain / scalars[4])
         if rates.is_exact:
             pace = 1.0 / classes[own, 0] if is_mixed else 0.0
             stay = 1.0 - rest * pace

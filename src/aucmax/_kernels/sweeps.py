@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sums over all active pairs in one trip up and one trip down the sorted scores.
+"""Weights of all active pairs in one trip up and one down the sorted scores.
 
 Positives are shifted down by the margin and everything is sorted. A pair (positive,
 negative) is *active*, that is, not yet a margin apart, exactly when its positive comes
@@ -25,41 +25,6 @@ def sign_weights(
         mass_pos += part
         mass_neg += rest
     return mass_pos, mass_neg
-
-
-@jit
-def active_product(
-    vector: FloatArray, order: IntArray, signed: FloatArray, out: FloatArray
-) -> None:
-    """Multiply ``vector`` with the graph Laplacian of the active pairs.
-
-    ``out[i] = weight[i] * sum over active partners j of weight[j] (vector[i] -
-    vector[j])``. Twice that is the curvature of the squared hinge; applied to the
-    shifted scores themselves, it is its gradient.
-    """
-    n = order.shape[0]
-    # Only differences matter; without a pivot, values near 1e8 lose every digit.
-    pivot = vector[order[n // 2]]
-    mass, first = 0.0, 0.0
-    for k in range(n):
-        i = order[k]
-        value = vector[i] - pivot
-        w = signed[k]
-        if w > 0.0:
-            mass += w
-            first += w * value
-        else:
-            out[i] = w * (first - mass * value)
-    mass, first = 0.0, 0.0
-    for k in range(n - 1, -1, -1):
-        i = order[k]
-        value = vector[i] - pivot
-        w = signed[k]
-        if w > 0.0:
-            out[i] = w * (mass * value - first)
-        else:
-            mass -= w
-            first -= w * value
 
 
 @jit

@@ -2,6 +2,7 @@
 """How many threads the linear algebra underneath may use."""
 
 import functools
+import sys
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -14,11 +15,17 @@ def one_blas_thread() -> AbstractContextManager[Any]:
     For small matrices, where waking a second thread costs more than it saves (ten times
     more on a busy machine), and where the threads are ours.
     """
-    limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    return one_thread("blas")
+
+
+def one_thread(user_api: str | None = None) -> AbstractContextManager[Any]:
+    """Keep libraries of this kind, or all, to one thread inside a ``with`` block."""
+    controller = _controller(len(sys.modules))
+    limit: AbstractContextManager[Any] = controller.limit(limits=1, user_api=user_api)
     return limit
 
 
-@functools.cache
-def _controller() -> ThreadpoolController:
-    # Looking for the loaded libraries takes milliseconds; they do not change.
+@functools.lru_cache(maxsize=1)
+def _controller(n_modules: int) -> ThreadpoolController:
+    # Looking for the loaded libraries takes milliseconds; an import may have added one.
     return ThreadpoolController()

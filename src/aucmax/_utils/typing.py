@@ -22,6 +22,17 @@ def to_dense(X: Matrix) -> NDArray[Any]:
     return dense
 
 
+def as_plain(values: NDArray[Any]) -> FloatArray:
+    """Return float64 values in C order that may be written.
+
+    For others, compiled loops would have to be compiled once more.
+    """
+    flags = values.flags
+    if values.dtype == np.float64 and flags.c_contiguous and flags.writeable:
+        return values
+    return np.require(values, np.float64, ["C", "W"])
+
+
 def is_sparse(X: Matrix) -> bool:
     """Say whether ``X`` is one of scipy's sparse arrays or matrices."""
     return bool(sparse.issparse(X))

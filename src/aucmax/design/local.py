@@ -43,6 +43,7 @@ class LocalDesign:
         if offset is None:
             offset = typical_row(X[:: offset_stride(X.shape[0])])
         self.offset = offset
+        self._is_centred = bool(np.any(offset))
         self.blocks = _split_rows(X)
         self._uses_blas = isinstance(X, np.ndarray) and (
             not X.flags.c_contiguous or X.shape[1] >= LONG_ROW
@@ -63,7 +64,7 @@ class LocalDesign:
                 result[span] = rows @ coef
 
         self._for_each_block(run)
-        if np.any(self.offset):
+        if self._is_centred:
             result -= float(self.offset @ coef)
         return result
 
@@ -79,17 +80,19 @@ class LocalDesign:
                 parts[k] = rows.T @ vector[span].astype(self.X.dtype, copy=False)
 
         self._for_each_block(run)
-        total: FloatArray = parts.sum(axis=0)
-        if np.any(self.offset):
+        total: FloatArray = parts.sum(axis=0) if len(parts) > 1 else parts[0]
+        if self._is_centred:
             total -= self.offset * vector.sum()
         return total
 
     def rows(self, index: IntArray, columns: IntArray | None = None) -> Matrix:
         """Return the given rows of ``X - offset``."""
-        if columns is None:
-            rows, offset = self.X[index], self.offset
-        else:
-            rows, offset = self.X[index][:, columns], self.offset[columns]
+        # For short rows a quarter of the time of X[index]; it would copy all of X if
+        # that were in Fortran order.
+        rows = self.X.take(index, axis=0) if self._uses_kernels else self.X[index]
+        offset = self.offset
+        if columns is not None:
+            rows, offset = rows[:, columns], offset[columns]
         if isinstance(rows, np.ndarray):
             rows -= offset
         return rows
@@ -140,6 +143,8 @@ def _split_rows(X: Matrix) -> list[_Block]:
     parts = [X] if isinstance(X, np.ndarray) else [X.data, X.indices]
     n_bytes = sum(part.nbytes for part in parts)
     count = max(1, min(-(-n_bytes // BLOCK_BYTES), MAX_BLOCKS, n // max(d, FEW_ROWS)))
+    if count == 1:
+        return [_Block(slice(0, n), X)]
     cuts = np.linspace(0, n, count + 1).astype(int) // FEW_ROWS * FEW_ROWS
     cuts[-1] = n
     spans = [slice(low, high) for low, high in pairwise(cuts)]

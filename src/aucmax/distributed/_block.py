@@ -4,9 +4,9 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from aucmax._utils.threads import one_thread
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix
 from aucmax.design import Design
-from aucmax.distributed._cluster import one_thread
 
 
 class Part(NamedTuple):
@@ -35,7 +35,8 @@ class Block:
     def __init__(self, part: Part, make: Callable[[Matrix], Design]) -> None:
         self.part = part
         self._make = make
-        with one_thread():
+        # Makes n_threads() one: a worker has as many as it was given.
+        with one_thread("openmp"):
             self.design = make(part.rows)
 
     def __reduce__(self) -> tuple[Any, ...]:

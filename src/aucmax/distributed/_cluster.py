@@ -9,11 +9,10 @@ import functools
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from aucmax._utils.optional import import_optional
 from aucmax._utils.threads import one_blas_thread
@@ -78,17 +77,6 @@ def _merge_all(merge: Callable[[Any, Any], Any], parts: list[Any]) -> Any:
 def writable(vector: FloatArray) -> FloatArray:
     """Return a vector that has travelled as loops were compiled for: not read-only."""
     return np.require(vector, requirements=["C", "W"])
-
-
-def one_thread() -> AbstractContextManager[Any]:
-    """Make ``n_threads()`` one in this thread: a worker has as many as it was given."""
-    limit: AbstractContextManager[Any] = _openmp().limit(limits=1, user_api="openmp")
-    return limit
-
-
-@functools.cache
-def _openmp() -> ThreadpoolController:
-    return ThreadpoolController()
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from aucmax._utils.validation import (
 )
 from aucmax.estimators._base import AUCScorer
 from aucmax.estimators._online_source import learn_in_order
-from aucmax.estimators._online_stream import SAMPLE_ROWS, OnlineStream
+from aucmax.estimators._online_stream import SAMPLE_ROWS, OnlineStream, is_within
 from aucmax.estimators._source import Source
 from aucmax.solvers.online._base import Learner
 
@@ -102,8 +102,9 @@ class OnlineScorer(AUCScorer):
             The estimator.
         """
         with all_or_nothing(self):
-            batch = check_batch(self, X, y, classes, limit=LARGEST)
-            X, is_pos, self.classes_ = batch
+            X, is_pos, self.classes_ = check_batch(
+                self, X, y, classes, limit=LARGEST, is_within=is_within
+            )
             if not hasattr(self, "_stream"):
                 self._open(X)
             self._stream.learn(X, is_pos)

@@ -6,7 +6,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from aucmax._utils.typing import BoolArray, IntArray, Matrix, is_sparse, to_dense
+from aucmax._kernels.batches import all_within
+from aucmax._utils.typing import (
+    BoolArray,
+    IntArray,
+    Matrix,
+    as_plain,
+    is_sparse,
+    to_dense,
+)
 from aucmax.metrics.threshold import balanced_threshold
 from aucmax.solvers.online._base import Diverged, Learner, Model
 from aucmax.summaries import RowSample
@@ -90,8 +98,7 @@ class OnlineStream:
     def _convert(self, rows: Matrix) -> Matrix:
         """Return the rows in the one form the learner's loops are compiled for."""
         if not self.sparse_rows:
-            # Loops would be compiled once more for rows that may not be written.
-            return np.require(to_dense(rows), np.float64, ["C", "W"])
+            return as_plain(to_dense(rows))
         if (
             type(rows) is sparse.csr_matrix
             and rows.dtype == np.float64
@@ -108,3 +115,9 @@ class OnlineStream:
         rows.indices = rows.indices.astype(np.int32, copy=False)
         rows.indptr = rows.indptr.astype(np.int32, copy=False)
         return rows
+
+
+def is_within(X: Matrix, limit: float) -> bool:
+    """Say whether no value is NaN or above a finite ``limit`` in size."""
+    values = X if isinstance(X, np.ndarray) else X.data
+    return all_within(as_plain(values).reshape(-1), limit)

@@ -95,7 +95,9 @@ def read_parquet_columns(source: Source, pick: Pick) -> Any:
     def read(file: Any) -> Any:
         # Not read_table, which takes folders named a=1 for columns.
         with parquet.ParquetFile(file) as content:
-            return content.read(columns=pick(_names(source, content.schema_arrow)))
+            return content.read(
+                columns=pick(column_names(source, content.schema_arrow))
+            )
 
     return _read_binary(source, read, "a Parquet file")
 
@@ -111,12 +113,12 @@ def read_ipc_columns(source: Source, pick: Pick) -> Any:
         except arrow.ArrowInvalid:
             file.seek(0)
             table = ipc.open_stream(file).read_all()
-        return table.select(pick(_names(source, table.schema)))
+        return table.select(pick(column_names(source, table.schema)))
 
     return _read_binary(source, read, "an Arrow or Feather file")
 
 
-def _names(source: Source, schema: Any) -> list[str]:
+def column_names(source: Source, schema: Any) -> list[str]:
     """Return the names of the columns, without those that are labels of rows."""
     check_names(source, schema.names)
     # What pandas says of a table it wrote; an index of 0, 1, 2... is a dict there.

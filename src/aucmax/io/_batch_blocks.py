@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Record batches of any size as dense blocks of the same size."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._utils.typing import BoolArray, FloatArray
+from aucmax.io._batch_thread import side_by_side
 from aucmax.io._batch_values import (
     Place,
     Rules,
@@ -19,6 +21,8 @@ from aucmax.io._batch_values import (
 
 # Rows of the first block before it is known that there are more.
 FIRST_ROWS = 2**16
+# With fewer rows, threads do not pay.
+LEAST_ROWS = 2**12
 Block = tuple[Any, ...]
 
 
@@ -72,50 +76,93 @@ class Layout(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Values of a record batch: of each feature, numbers or positions of levels."""
+    """Values of a record batch, which may lack some of the columns.
 
-    columns: list[NDArray[Any]]
-    y: NDArray[Any]
+    Attributes
+    ----------
+    n : int
+        How many rows.
+    columns : list of (Feature, array)
+        Of each feature, numbers or positions of levels.
+    y, weight : array or None
+        Labels and weights.
+    """
+
+    n: int
+    columns: list[tuple[Feature, NDArray[Any]]]
+    y: NDArray[Any] | None
     weight: FloatArray | None
 
 
-def read_rows(layout: Layout, file: str, row: int, batch: Any) -> Rows:
+# Values with the rows where they begin.
+Parts = Iterable[tuple[int, Rows]]
+
+
+class Span(NamedTuple):
+    """Rows that follow one another.
+
+    Attributes
+    ----------
+    n : int
+        How many.
+    groups : sequence of iterables of (int, Rows)
+        Of some columns each, values with the rows of the span where they begin. Each
+        group may be taken in a thread of its own.
+    """
+
+    n: int
+    groups: Sequence[Parts]
+
+
+def read_rows(
+    layout: Layout, features: Mapping[str, Feature], file: str, row: int, batch: Any
+) -> Rows:
     """Return the values of a record batch; rows with gaps are dropped if they are to.
 
-    ``row`` is the position of its first row in the file.
+    ``features`` are those of the layout by name, and ``row`` is the position of the
+    first row in the file.
     """
     found = dict(zip(batch.schema.names, batch.columns, strict=True))
-    place = Place(file, row, layout.target)
-    y = read_labels(found[layout.target], place, layout.labels)
-    weight = None
-    if layout.weight is not None:
+    y = weight = None
+    if layout.target in found:
+        place = Place(file, row, layout.target)
+        y = read_labels(found[layout.target], place, layout.labels)
+    if layout.weight is not None and layout.weight in found:
         place = Place(file, row, layout.weight)
         weight = read_weights(found[layout.weight], place)
     columns = []
     gone: BoolArray | None = None
     # A sum or a cast that overflows, or is NaN, is looked at.
     with np.errstate(over="ignore", invalid="ignore"):
-        for name, _, levels in layout.features:
-            column, place = found[name], Place(file, row, name)
-            if levels is None:
+        for name, column in found.items():
+            feature, place = features.get(name), Place(file, row, name)
+            if feature is None:
+                continue
+            if feature.levels is None:
                 values, missing = read_numbers(column, place, layout.rules)
             else:
+                levels = feature.levels
                 values, missing = read_codes(column, levels, place, layout.rules)
-            columns.append(values)
+            columns.append((feature, values))
             if missing is not None:
                 gone = missing if gone is None else gone | missing
     if gone is None:
-        return Rows(columns, y, weight)
+        return Rows(batch.num_rows, columns, y, weight)
     kept = ~gone
     return Rows(
-        [values[kept] for values in columns],
-        y[kept],
+        int(kept.sum()),
+        [(feature, values[kept]) for feature, values in columns],
+        None if y is None else y[kept],
         None if weight is None else weight[kept],
     )
 
 
 def blocks(
-    layout: Layout, parts: Iterable[Rows], n_rows: int, most: int | None = None
+    layout: Layout,
+    spans: Iterable[Span],
+    n_rows: int,
+    n_threads: int,
+    most: int | None = None,
 ) -> Generator[Block, None, None]:
     """Yield blocks of ``n_rows`` rows, and the rest; there are ``most`` rows at most.
 
@@ -124,8 +171,8 @@ def blocks(
     """
     size = min(n_rows, FIRST_ROWS if most is None else max(most, 1))
     block, filled, done = None, 0, 0
-    for part in parts:
-        low, n = 0, len(part.y)
+    for n, groups in spans:
+        low = 0
         while low < n:
             if block is None:
                 block, filled = _empty(layout, size), 0
@@ -133,7 +180,11 @@ def blocks(
                 size = min(n_rows, 2 * size)
                 block = _resized(layout, block, filled, size)
             high = min(n, low + size - filled)
-            _fill(layout, block, filled, part, slice(low, high))
+            if low == 0 and high < n:
+                # Taken more than once.
+                groups = side_by_side(list, groups, n_threads)
+            fill = partial(_fill_rows, block, filled, low, high)
+            side_by_side(fill, groups, n_threads if high - low >= LEAST_ROWS else 1)
             filled += high - low
             low = high
             if filled == n_rows:
@@ -161,18 +212,32 @@ def _resized(layout: Layout, block: Block, filled: int, n: int) -> Block:
     return other
 
 
-def _fill(layout: Layout, block: Block, at: int, part: Rows, rows: slice) -> None:
+def _fill_rows(block: Block, at: int, low: int, high: int, parts: Parts) -> None:
+    """Copy the rows of a span from ``low`` to ``high``, as far as parts have them."""
+    for first, part in parts:
+        start, stop = max(low - first, 0), min(high - first, part.n)
+        if start < stop:
+            _fill(block, at + first + start - low, part, slice(start, stop))
+
+
+def _fill(block: Block, at: int, part: Rows, rows: slice) -> None:
     """Copy rows of a part to the block."""
     here = slice(at, at + rows.stop - rows.start)
     X = block[0]
-    block[1][here] = part.y[rows]
+    if part.y is not None:
+        block[1][here] = part.y[rows]
     if part.weight is not None:
         block[2][here] = part.weight[rows]
-    for (_, first, levels), values in zip(layout.features, part.columns, strict=True):
-        if levels is None:
+    for (_, first, levels), values in part.columns:
+        if levels is not None:
+            codes = values[rows]
+            X[here, first : first + len(levels)] = 0.0
+            known = np.flatnonzero(codes >= 0)
+            X[at + known, first + codes[known]] = 1.0
+        elif values.dtype == X.dtype:
+            # An assignment would call memmove, which on some AMD processors is several
+            # times slower between arrays that begin at nearly the same place of a page,
+            # as those of Arrow and the columns of a block do.
+            np.positive(values[rows], out=X[here, first])
+        else:
             X[here, first] = values[rows]
-            continue
-        codes = values[rows]
-        X[here, first : first + len(levels)] = 0.0
-        known = np.flatnonzero(codes >= 0)
-        X[at + known, first + codes[known]] = 1.0

@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from aucmax.io.formats import LIBSVM, check_format, kind_of
 from aucmax.io.source import Source, from_path
-from aucmax.io.table import LIBSVM
-from aucmax.io.table import _check_format as check_format
-from aucmax.io.table import _kind as kind_of
 
 PARQUET = ".parquet"
 # Formats under one name.

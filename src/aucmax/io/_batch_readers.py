@@ -1,25 +1,51 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Columns of Parquet and Arrow files as record batches, a few rows at a time."""
 
+from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from itertools import chain
+from math import ceil
+from typing import Any, NamedTuple
 
 from aucmax._utils.optional import import_optional
-from aucmax.io._arrow import _names as column_names
+from aucmax.io._arrow import column_names
 from aucmax.io._reading import Refused
 from aucmax.io.source import Source
 
 # Without a buffer, all of a column in a row group would be read at once.
 BUFFER_BYTES = 2**16
-# Decoded at a time, so that the values are still in the cache when they are copied.
-DECODED_BYTES = 2**25
+# Decoded before they must be copied, of all columns. pyarrow takes some microseconds to
+# turn to a column, so that few rows at a time are slow.
+DECODED_BYTES = 2**26
+# Decoded and copied before the next columns are, while they are still in the cache.
+COPIED_BYTES = 2**23
 LEAST_ROWS, MOST_ROWS = 2**10, 2**16
 NAMED = {"parquet": "a Parquet file", "arrow": "an Arrow or Feather file"}
 
 # Names with their types.
 Schema = dict[str, Any]
 RecordBatches = Generator[Any, None, None]
+
+
+class Band(NamedTuple):
+    """Some rows of a file.
+
+    Attributes
+    ----------
+    row : int
+        The first of them.
+    n_rows : int
+        How many.
+    groups : list of iterators of (int, RecordBatch)
+        Of some columns each, record batches with the rows of the file where they begin.
+        Each group may be read in a thread of its own; all must be, before the next band
+        is asked for.
+    """
+
+    row: int
+    n_rows: int
+    groups: list[Iterator[tuple[int, Any]]]
 
 
 def read_schema(source: Source, kind: str) -> tuple[Schema, int | None]:
@@ -41,13 +67,76 @@ def read_records(
 
     The first ``skip`` rows of a Parquet file can be left out.
     """
-    rows = DECODED_BYTES // (8 * len(columns))
-    rows = min(max(rows, LEAST_ROWS), MOST_ROWS)
+    rows = _rows_at_once(8 * len(columns))
     with _explained(source, kind), _opened(source) as file:
         if kind == "parquet":
             yield from _parquet_records(file, columns, rows, skip)
         else:
             yield from _ipc_records(file, columns, rows)
+
+
+def read_bands(
+    source: Source,
+    columns: Sequence[str],
+    *,
+    n_rows: int,
+    itemsize: int,
+    n_threads: int,
+    skip: int,
+) -> Generator[Band, None, None]:
+    """Yield a Parquet file, some rows at a time, and of these some columns at a time.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    columns : sequence of str
+        The names of the columns.
+    n_rows : int
+        Rows that will be held together; a quarter of them may be decoded at a time.
+    itemsize : int
+        Bytes of a value.
+    n_threads : int
+        How many groups of columns are read at the same time.
+    skip : int
+        The first rows to be left out.
+    """
+    rows = _rows_at_once(itemsize * len(columns), n_rows)
+    n_groups = ceil(len(columns) * itemsize * rows / COPIED_BYTES)
+    # The same for each thread.
+    n_groups = n_threads * ceil(n_groups / n_threads)
+    width = ceil(len(columns) / n_groups)
+    with (
+        _explained(source, "parquet"),
+        _opened(source) as file,
+        _parquet(file) as content,
+    ):
+        kept, row = _without_groups(content.metadata, skip)
+        readers = [
+            content.iter_batches(
+                rows,
+                row_groups=kept,
+                columns=list(columns[k : k + width]),
+                use_threads=False,
+            )
+            for k in range(0, len(columns), width)
+        ]
+        end = content.metadata.num_rows
+        # All readers stop at the same rows.
+        for low in range(row, end, rows):
+            high, start = min(low + rows, end), max(low, skip)
+            groups = [_taken(source, reader, low, high, start) for reader in readers]
+            if start < high:
+                yield Band(start, high - start, groups)
+            else:
+                deque(chain.from_iterable(groups), maxlen=0)
+
+
+def _rows_at_once(row_bytes: int, n_rows: int = 0) -> int:
+    rows = max(DECODED_BYTES // row_bytes, n_rows // 4)
+    rows = min(max(rows, LEAST_ROWS), MOST_ROWS)
+    # As many in each part of a block.
+    return rows if rows >= n_rows else ceil(n_rows / ceil(n_rows / rows))
 
 
 def without_first(batches: Iterable[Any], skip: int) -> Iterator[Any]:
@@ -62,16 +151,39 @@ def _parquet_records(
     file: Any, columns: Sequence[str], rows: int, skip: int
 ) -> Iterator[Any]:
     with _parquet(file) as content:
-        first, n_groups = 0, content.num_row_groups
-        while first < n_groups:
-            n = content.metadata.row_group(first).num_rows
-            if skip < n:
-                break
-            first, skip = first + 1, skip - n
-        batches = content.iter_batches(
-            rows, row_groups=range(first, n_groups), columns=list(columns)
-        )
-        yield from without_first(batches, skip)
+        kept, row = _without_groups(content.metadata, skip)
+        batches = content.iter_batches(rows, row_groups=kept, columns=list(columns))
+        yield from without_first(batches, skip - row)
+
+
+def _without_groups(metadata: Any, skip: int) -> tuple[range, int]:
+    """Return the row groups after the first rows, and the row where they begin."""
+    row = 0
+    for k in range(metadata.num_row_groups):
+        n = metadata.row_group(k).num_rows
+        if skip < row + n:
+            return range(k, metadata.num_row_groups), row
+        row += n
+    return range(0), row
+
+
+def _taken(
+    source: Source, reader: Iterator[Any], low: int, high: int, start: int
+) -> Iterator[tuple[int, Any]]:
+    """Yield the rows that a reader has next, from ``low`` to ``high``.
+
+    Those before the start are left out. There is more than one record batch where a
+    dictionary changes.
+    """
+    with _explained(source, "parquet"):
+        while low < high:
+            batch = next(reader, None)
+            if batch is None:
+                raise ValueError("a column has too few rows")
+            left_out = max(start - low, 0)
+            if left_out < batch.num_rows:
+                yield low + left_out, batch.slice(left_out)
+            low += batch.num_rows
 
 
 def _ipc_records(file: Any, columns: Sequence[str], rows: int) -> Iterator[Any]:

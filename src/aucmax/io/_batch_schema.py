@@ -26,11 +26,9 @@ from aucmax.io._batch_types import (
     refuse_other,
 )
 from aucmax.io._batch_values import Rules
+from aucmax.io.columns import Columns, find_name, pick_columns
 from aucmax.io.header import read_header
 from aucmax.io.source import Source
-from aucmax.io.table import Columns
-from aucmax.io.table import _find as find_name
-from aucmax.io.table import _pick as pick_columns
 
 SEPARATORS = {"csv": ",", "tsv": "\t"}
 

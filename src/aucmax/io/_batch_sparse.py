@@ -18,7 +18,7 @@ from aucmax.io._batch_files import InputFile
 from aucmax.io._batch_plan import some
 from aucmax.io._reading import TOO_LARGE
 from aucmax.io.diagnosis import diagnose_libsvm
-from aucmax.io.libsvm import _Clean as CleanBytes
+from aucmax.io.libsvm import CleanBytes
 from aucmax.io.source import Source
 
 BLOCK_BYTES = 2**20

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables in several files, read in batches."""
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any
 
-from aucmax.io._batch_blocks import Block, Layout, Rows, blocks, read_rows
+from aucmax._utils.optional import import_optional
+from aucmax.io._batch_blocks import Block, Layout, Rows, Span, blocks, read_rows
 from aucmax.io._batch_files import InputFile
 from aucmax.io._batch_plan import some
-from aucmax.io._batch_readers import read_records
+from aucmax.io._batch_readers import Band, read_bands, read_records
 from aucmax.io._batch_text import TextColumns
 
 
@@ -59,6 +61,19 @@ class TableFiles:
                     yield str(file.path), row + left_out, batch.slice(left_out)
                 row += batch.num_rows
             skip = max(skip - row, 0)
+
+    def bands(
+        self, columns: Sequence[str], skip: int, **options: int
+    ) -> Iterator[tuple[str, Band]]:
+        """Yield some rows of Parquet files at a time, as `read_bands` does."""
+        for file, n in zip(self.files, self.n_rows, strict=True):
+            # Parquet files say how many rows they have.
+            if n is None or n <= skip:
+                skip -= n or 0
+                continue
+            for band in read_bands(file.source(), columns, skip=skip, **options):
+                yield str(file.path), band
+            skip = 0
 
     def _read(
         self, file: InputFile, columns: Sequence[str], skip: int
@@ -111,7 +126,10 @@ class TablePlan:
         must_count = self.layout.rules.missing == "drop"
         skip = 0 if must_count else first * n_rows
         most = self.tables.most_rows(skip)
-        every = blocks(self.layout, self._parts(skip), n_rows, most)
+        held = n_rows if most is None else min(n_rows, most)
+        n_threads = import_optional("pyarrow", "io").cpu_count()
+        spans = self._spans(held, n_threads, skip)
+        every = blocks(self.layout, spans, n_rows, n_threads, most)
         return some(self, islice(every, first * must_count, None), first)
 
     def records(self, skip: int) -> Generator[Any, None, None]:
@@ -144,6 +162,34 @@ class TablePlan:
         names = [layout.target, *(feature.name for feature in layout.features)]
         return names if layout.weight is None else [*names, layout.weight]
 
-    def _parts(self, skip: int) -> Iterator[Rows]:
-        for file, row, batch in self.tables.records(self._columns(), skip):
-            yield read_rows(self.layout, file, row, batch)
+    def _spans(self, n_rows: int, n_threads: int, skip: int) -> Iterator[Span]:
+        layout = self.layout
+        features = {feature.name: feature for feature in layout.features}
+        read = partial(read_rows, layout, features)
+        columns = self._columns()
+        # Which rows are left out is known when all columns are.
+        if self.tables.kind != "parquet" or layout.rules.missing == "drop":
+            for file, row, batch in self.tables.records(columns, skip):
+                rows = read(file, row, batch)
+                yield Span(rows.n, [[(0, rows)]])
+            return
+        bands = self.tables.bands(
+            columns,
+            skip,
+            n_rows=n_rows,
+            itemsize=layout.rules.dtype.itemsize,
+            n_threads=n_threads,
+        )
+        for file, band in bands:
+            parts = [_parts(read, file, band.row, group) for group in band.groups]
+            yield Span(band.n_rows, parts)
+
+
+def _parts(
+    read: Callable[[str, int, Any], Rows],
+    file: str,
+    first: int,
+    group: Iterator[tuple[int, Any]],
+) -> Iterator[tuple[int, Rows]]:
+    for row, batch in group:
+        yield row - first, read(file, row, batch)

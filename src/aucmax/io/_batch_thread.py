@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reading ahead in a thread."""
+"""Threads: one that reads ahead, and some that share work."""
 
 import atexit
-from collections.abc import Callable, Generator
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from queue import Empty, Queue
 from threading import Event, Thread
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 END = object()
 
 
@@ -91,3 +93,48 @@ def _run(
         last = Failure(error)
     if not stop.is_set():
         queue.put(last)
+
+
+def side_by_side(
+    function: Callable[[Item], Result], items: Sequence[Item], n_threads: int
+) -> list[Result]:
+    """Return what a function returns for each item, called in several threads.
+
+    This thread is one of them. If calls fail, the error of the first such item is
+    raised. In any case, no call goes on when this one has ended.
+    """
+    # Not an executor, which takes no more work once the main thread has ended.
+    waiting = deque(enumerate(items))
+    results: dict[int, Result] = {}
+    errors: dict[int, BaseException] = {}
+
+    def work() -> None:
+        while not errors:
+            try:
+                k, item = waiting.popleft()
+            except IndexError:
+                return
+            try:
+                results[k] = function(item)
+            except BaseException as error:
+                errors[k] = error
+
+    n_more = min(n_threads, len(items)) - 1
+    threads = [Thread(target=work, name="aucmax-columns") for _ in range(n_more)]
+    try:
+        for thread in threads:
+            thread.start()
+        work()
+    finally:
+        for thread in threads:
+            if thread.ident is not None:
+                thread.join()
+    if errors:
+        error = errors[min(errors)]
+        try:
+            raise error
+        finally:
+            # An error holds this frame, which must not hold the error.
+            errors.clear()
+            del error
+    return [results[k] for k in range(len(items))]

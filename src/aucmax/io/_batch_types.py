@@ -2,6 +2,7 @@
 """What columns hold, over all files: numbers, text, dates, and how it is written."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from aucmax.io._batch_readers import Schema
 NUMBER, TEXT, DATE, EMPTY, OTHER = "numbers", "text", "dates", "nothing", "other values"
 
 
+@cache
 def class_of(kind: Any) -> str:
     """Return what values of a type of Arrow are to us."""
     types = import_optional("pyarrow", "io").types
@@ -105,7 +107,7 @@ def feature_dtype(kinds: Iterable[Any], dtype: str) -> np.dtype[Any]:
         return np.dtype(dtype)
     arrow = import_optional("pyarrow", "io")
     single = {arrow.float16(), arrow.float32()}
-    numbers = {kind for kind in kinds if class_of(kind) == NUMBER}
+    numbers = {kind for kind in set(kinds) if class_of(kind) == NUMBER}
     return np.dtype(np.float32 if numbers and numbers <= single else np.float64)
 
 

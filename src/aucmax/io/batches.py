@@ -16,8 +16,8 @@ from aucmax.io._batch_schema import Asked, plan_tables
 from aucmax.io._batch_sparse import plan_sparse
 from aucmax.io._batch_thread import ahead
 from aucmax.io._reading import Refused
-from aucmax.io.table import TEXT, Columns
-from aucmax.io.table import _check_separator as check_separator
+from aucmax.io.columns import Columns
+from aucmax.io.formats import TEXT, check_separator
 
 PathLike: TypeAlias = str | os.PathLike[str]
 DTYPES = ("auto", "float32", "float64")

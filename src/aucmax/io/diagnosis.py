@@ -142,7 +142,8 @@ def diagnose_csv(
             fail(
                 source,
                 number,
-                f"{len(cells)} columns, where {len(names)} were expected",
+                f"{len(cells)} column{'' if len(cells) == 1 else 's'}, where "
+                f"{len(names)} were expected",
                 "Mend it, or give the right separator",
             )
         labels[number] = cells[label]

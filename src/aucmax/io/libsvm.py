@@ -87,7 +87,7 @@ def read_rows(
 
     def read() -> tuple[Matrix, Any]:
         with source.open() as stream:
-            clean = _Clean(stream)
+            clean = CleanBytes(stream)
             X, y = load_svmlight_file(
                 BufferedReader(clean, BLOCK_BYTES),
                 n_features=n_features,
@@ -106,7 +106,7 @@ def read_rows(
     return read_or_diagnose(source, read, diagnose)
 
 
-class _Clean(RawIOBase):
+class CleanBytes(RawIOBase):
     r"""Bytes without a byte order mark, and with ``\n`` at the end of each line."""
 
     def __init__(self, stream: IO[bytes]) -> None:
@@ -115,9 +115,11 @@ class _Clean(RawIOBase):
         self.has_underscore = False
 
     def readable(self) -> bool:
+        """Say that it can be read."""
         return True
 
     def readinto(self, buffer: Any) -> int:
+        """Read into a buffer; return how many bytes."""
         data = self._stream.read(len(buffer))
         if self._is_start and data.startswith(BOM_UTF8):
             data = b" " * len(BOM_UTF8) + data[len(BOM_UTF8) :]

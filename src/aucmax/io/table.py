@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One function for every table: features, labels and names, whatever the file."""
 
-import difflib
 import os
-from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import IO, Any
@@ -16,11 +14,13 @@ from aucmax._utils.optional import import_optional
 from aucmax._utils.typing import Matrix
 from aucmax.io._arrow import read_ipc_columns, read_parquet_columns, read_text
 from aucmax.io._reading import TOO_LARGE, Refused
+from aucmax.io.columns import Columns, pick_columns
+from aucmax.io.formats import LIBSVM as LIBSVM
+from aucmax.io.formats import TEXT, check_format, check_separator, kind_of
 from aucmax.io.header import NO_ROWS
 from aucmax.io.libsvm import read_rows
 from aucmax.io.source import STDIN, Source, from_anything
 
-LIBSVM = {"libsvm", "svm", "svmlight"}
 READERS: dict[str, Any] = {
     "csv": partial(read_text, separator=","),
     "tsv": partial(read_text, separator="\t"),
@@ -29,10 +29,6 @@ READERS: dict[str, Any] = {
     "feather": read_ipc_columns,
     "ipc": read_ipc_columns,
 }
-TEXT = {"csv", "tsv"}
-N_NEAREST = 5
-# Names or positions, or what chooses among all names.
-Columns = Sequence[str | int] | Callable[[Sequence[str]], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,10 +129,10 @@ def read_table(
     ValueError: ...loans.csv has no column 'defualt'. The nearest names: 'default'.
     >>> folder.cleanup()
     """
-    _check_format(format)
+    check_format(format)
     source = from_anything(path_or_file)
-    kind = _kind(source, format, is_stream=not _is_path(path_or_file))
-    _check_separator(source, kind, separator)
+    kind = kind_of(source, format, is_stream=not _is_path(path_or_file))
+    check_separator(source, kind, separator)
     try:
         if kind in LIBSVM:
             _refuse_columns(source, target, columns)
@@ -161,7 +157,7 @@ def _read(
     picked: list[str] = []
 
     def pick(names: Sequence[str]) -> list[str]:
-        picked.extend(_pick(source, names, target, columns))
+        picked.extend(pick_columns(source, names, target, columns))
         return list(picked)
 
     content = READERS[kind](source, pick, **more).select(picked)
@@ -185,109 +181,12 @@ def _is_path(given: Any) -> bool:
     return isinstance(given, str | os.PathLike) and given != STDIN
 
 
-def _check_format(format: str | None) -> None:
-    known = [*READERS, *sorted(LIBSVM)]
-    if format is not None and format not in known:
-        raise ValueError(f"format must be one of {', '.join(known)}; got {format!r}.")
-
-
-def _kind(source: Source, format: str | None, *, is_stream: bool) -> str:
-    if format is not None:
-        return format
-    suffix = source.suffix.lower().lstrip(".")
-    if suffix in READERS or suffix in LIBSVM:
-        return suffix
-    if is_stream:
-        return "csv"
-    raise ValueError(
-        f"The name of {source.name} does not say what it holds. Pass format=, one of "
-        f"{', '.join([*READERS, *sorted(LIBSVM)])}."
-    )
-
-
-def _check_separator(source: Source, kind: str, separator: str | None) -> None:
-    if separator is None:
-        return
-    if kind not in TEXT:
-        raise ValueError(
-            f"{source.name} is read as {kind}, which has no separator. Leave it out, "
-            "or pass format='csv'."
-        )
-    if len(separator) != 1 or not separator.isascii() or separator in '"\r\n':
-        raise ValueError(
-            "separator must be one ASCII character, and no quote or end of a line; got "
-            f"{separator!r}."
-        )
-
-
 def _refuse_columns(source: Source, target: Any, columns: Any) -> None:
     if target is not None or columns is not None:
         raise ValueError(
             f"{source.name} is in LIBSVM's format, whose columns have no names and "
             "whose labels come first. Leave out target and columns."
         )
-
-
-def _pick(
-    source: Source,
-    names: Sequence[str],
-    target: str | int | None,
-    columns: Columns | None,
-) -> list[str]:
-    """Return the target, if any, then the features."""
-    known = set(names)
-    label = [] if target is None else [_find(source, names, known, target)]
-    if callable(columns):
-        try:
-            columns = columns(names)
-        except ValueError as error:
-            raise Refused(str(error)) from error
-    if isinstance(columns, str):
-        raise Refused(f"columns must be a list of names; got the text {columns!r}.")
-    if columns is None:
-        columns = [name for name in names if name not in label]
-    picked = label + [_find(source, names, known, column) for column in columns]
-    if "" in picked:
-        raise Refused(
-            f"Column {names.index('')} of {source.name}, counted from 0, has no name. "
-            "Name it, or leave it out with columns=; pandas writes one for its row "
-            "numbers unless it is told index=False."
-        )
-    twice = [name for name, count in Counter(picked).items() if count > 1]
-    if twice:
-        raise Refused(
-            f"Column {twice[0]!r} of {source.name} is asked for twice. A feature is "
-            "named once, and the target is none."
-        )
-    return picked
-
-
-def _find(
-    source: Source, names: Sequence[str], known: set[str], column: str | int
-) -> str:
-    """Return the name of a column given by name or position."""
-    if isinstance(column, str):
-        if column in known:
-            return column
-        lower = {name.lower(): name for name in names}
-        near = difflib.get_close_matches(column.lower(), lower, N_NEAREST, 0.5)
-        shown = [lower[name] for name in near] or list(names[:N_NEAREST])
-        raise Refused(
-            f"{source.name} has no column {column!r}. "
-            f"{'The nearest names' if near else 'Its first columns'}: "
-            f"{', '.join(map(repr, shown))}."
-        )
-    if isinstance(column, bool) or not isinstance(column, int):
-        raise Refused(
-            f"A column is given by its name or position; got {column!r}, a "
-            f"{type(column).__name__}."
-        )
-    if not -len(names) <= column < len(names):
-        raise Refused(
-            f"{source.name} has no column {column}: it has {len(names)}, counted from "
-            "0."
-        )
-    return names[column]
 
 
 def _labels(source: Source, column: Any, name: str) -> NDArray[Any]:

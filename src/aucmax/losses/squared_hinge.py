@@ -5,19 +5,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aucmax._kernels.active_pairs import (
+    active_product,
+    link_partners,
+    partner_mass,
+    shift_positives,
+)
 from aucmax._kernels.order import argsort
 from aucmax._kernels.products import dot
-from aucmax._kernels.sweeps import active_mass, active_product, sign_weights
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
 from aucmax.losses._base import Terms
+
+# Rows are numbered in 32 bits, which halves what a product reads besides the vectors.
+MAX_ROWS = 2**32 - 2
 
 
 @dataclass(frozen=True, slots=True)
 class SquaredHinge:
     """Mean over pairs of ``max(0, margin - (s_pos - s_neg)) ** 2``.
 
-    One sort and two sweeps for value and gradient, O(n log n); two sweeps, O(n), for a
-    curvature product, whatever the number of pairs.
+    One sort for value and gradient, O(n log n); none, O(n), for a curvature product,
+    whatever the number of pairs. Products share memory: one at a time.
     """
 
     margin: float = 1.0
@@ -32,29 +40,37 @@ class SquaredHinge:
         """Return value, gradient and curvature at ``scores``."""
         # A pair exactly on the kink adds zero to value and gradient, so any order of
         # ties is exact.
-        shifted, order, signed, grad = sorted_scores(
-            scores, is_pos, self.margin, memory
-        )
-        mass_pos, mass_neg = sign_weights(is_pos, weight, order, signed)
-        scale = 2.0 / (mass_pos * mass_neg)
+        n = scores.shape[0]
+        if n > MAX_ROWS:
+            raise ValueError(
+                f"The squared hinge takes up to {MAX_ROWS} rows, got {n}. Fit to a "
+                "sample of them."
+            )
+        block = np.empty((4, n + 2)) if memory is None else memory
+        scores = np.ascontiguousarray(scores, dtype=np.float64)
+        shifted, order, third, grad = sorted_scores(scores, is_pos, self.margin, block)
+        middle = int(order[n // 2])
+        pivot = float(shifted[middle])
+        by_class, partner = third.view(np.uint32).reshape(2, n)
+        n_pos = link_partners(order, is_pos, by_class, partner)
+        # Nothing below needs the order or the shifted scores any more.
+        sums, mass = block[1], shifted
+        masses = partner_mass(weight, by_class, n_pos, partner, sums, mass)
+        scale = 2.0 / (masses[0] * masses[1])
+
+        pairs = middle, weight, by_class, n_pos, partner, mass, scale, sums
 
         def hess_dot(vector: FloatArray, out: FloatArray | None = None) -> FloatArray:
-            out = np.empty(order.shape[0]) if out is None else out
-            active_product(vector, order, signed, out)
-            out *= scale
-            return out
-
-        def hess_diag() -> FloatArray:
-            out = np.empty(order.shape[0])
-            active_mass(order, signed, out)
-            out *= scale
+            out = np.empty(n) if out is None else out
+            active_product(vector, is_pos, 0.0, *pairs, out)
             return out
 
         # On a fixed active set the loss is a homogeneous quadratic of the shifted
         # scores, so its gradient is a curvature product and its value half a dot.
-        hess_dot(shifted, out=grad)
-        shifted -= shifted[order[order.shape[0] // 2]]
-        return Terms(0.5 * dot(shifted, grad), grad, hess_dot, hess_diag)
+        active_product(scores, is_pos, self.margin, *pairs, grad)
+        shifted = sums[:n]
+        shift_positives(scores, is_pos, self.margin, pivot, shifted)
+        return Terms(0.5 * dot(shifted, grad), grad, hess_dot, lambda: scale * mass)
 
 
 def sorted_scores(
@@ -67,8 +83,8 @@ def sorted_scores(
 
     All four share one block of memory, by default a new one.
     """
-    block = np.empty((4, scores.shape[0])) if memory is None else memory
-    shifted, order, signed, grad = block
-    np.copyto(shifted, scores)
-    np.subtract(shifted, margin, out=shifted, where=is_pos)
-    return shifted, argsort(shifted, out=order.view(np.int64)), signed, grad
+    n = scores.shape[0]
+    block = np.empty((4, n + 2)) if memory is None else memory
+    shifted, order, third, grad = block[:, :n]
+    shift_positives(scores, is_pos, margin, 0.0, shifted)
+    return shifted, argsort(shifted, out=order.view(np.int64)), third, grad

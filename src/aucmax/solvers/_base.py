@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What every solver returns."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -47,7 +48,7 @@ OnStep = Callable[[Step], None]
 def check_finite(value: float, vector: FloatArray) -> None:
     """Raise when a value, or the square of a vector, has left the range of float64."""
     with np.errstate(over="ignore", invalid="ignore"):
-        finite = np.isfinite(value) and np.isfinite(vector @ vector)
+        finite = math.isfinite(value) and math.isfinite(vector @ vector)
     if not finite:
         raise ValueError(
             "The scores or the gradient overflowed: X holds values too large to "

@@ -50,7 +50,7 @@ class Descent:
         n = self.design.shape[0]
         # Vectors of scores for a direction and along it; the rest of _work is for CG.
         self._work = list(np.empty((3, n)))
-        self._memory = np.empty((4, n))
+        self._memory = np.empty((4, n + 2))
 
     def _point(self) -> State:
         """Return where the point stands."""

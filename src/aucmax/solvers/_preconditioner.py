@@ -64,12 +64,14 @@ class Preconditioner:
         fit then follows the same path for repeated rows as for weights, to rounding.
         """
         n, d = design.shape
-        importance, total = _importance(terms)
+        curvature = terms.hess_diag()
+        total = float(curvature.sum())
         if d > MAX_FEATURES or total == 0.0:
             return cls(None)
         if n * d * d <= SMALL_PROBLEM and n <= SMALL_ROWS:
-            hessian = _hessian_per_curvature(design, np.arange(n), terms)
-            return cls(total * hessian, patience=0)
+            return cls(_exact_hessian(design, terms), patience=0)
+        importance = _importance(curvature, total)
+        del curvature  # as large as all that follows
         least = max(1000, FEW_ROWS * d, min(SMALL_PROBLEM // d**2, SMALL_ROWS))
         enough = min(SAMPLE_VALUES * n // d, int(SAMPLE_SHARE * n), MANY_ROWS * d)
         index, chance = draw_rows(importance, is_pos, max(least, enough))
@@ -127,14 +129,27 @@ class Preconditioner:
         return solution
 
 
-def _importance(terms: Terms) -> tuple[NDArray[np.float32], float]:
-    """Return the root of each row's curvature, and the sum of all curvature."""
-    curvature = terms.hess_diag()
-    total = float(curvature.sum())
-    # Relative to the sum, which may be out of float32's range.
+def _importance(curvature: FloatArray, total: float) -> NDArray[np.float32]:
+    """Return the root of each row's share of all curvature, which is overwritten."""
+    # A share, because the curvature may be out of float32's range.
     importance = np.sqrt(curvature, out=curvature)
-    importance /= np.sqrt(total) if total > 0.0 else 1.0
-    return importance.astype(np.float32), total
+    importance /= np.sqrt(total)
+    return importance.astype(np.float32)
+
+
+def _exact_hessian(design: Design, terms: Terms) -> FloatArray:
+    """``X.T @ H @ X``, all rows in memory at once."""
+    rows = to_dense(design.rows(np.arange(design.shape[0])))
+    columns = rows.T.astype(np.float64, order="C")
+    # The Hessian ignores it, and sums keep digits.
+    columns -= columns.mean(axis=1, keepdims=True)
+    curved = np.empty_like(columns)
+    for j in range(columns.shape[0]):
+        terms.hess_dot(columns[j], out=curved[j])
+    hessian = curved @ columns.T
+    hessian += hessian.T.copy()
+    hessian *= 0.5
+    return hessian
 
 
 def _hessian_per_curvature(design: Design, index: IntArray, terms: Terms) -> FloatArray:

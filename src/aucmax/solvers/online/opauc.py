@@ -5,7 +5,7 @@ The step for a row averages the loss over all earlier rows of the other class, o
 count, mean and covariance are all that matters.
 """
 
-from aucmax._kernels.opauc import GRADIENT, Rule
+from aucmax._kernels.opauc import EIGHT, GRADIENT, SHORT, Rule
 from aucmax._utils.typing import BoolArray, Matrix
 from aucmax.solvers.online._base import Diverged, LinearModel
 from aucmax.summaries.streamed_moments import StreamedMoments, start_at_zero
@@ -87,6 +87,6 @@ def block_rows(n_features: int) -> int:
     Each step multiplies with those that wait, half of them on average, which counts
     where the scatter is small. Measured at 54, 123, 300 and 800 features.
     """
-    if n_features < 200:
-        return 16
+    if n_features <= SHORT:
+        return EIGHT
     return 32 if n_features < 500 else 64

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from aucmax._kernels.batches import all_within, draw_slots, keep_rows
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 2.0 + 1e-15, -3.0])
+@pytest.mark.parametrize("n", [1, 5, 37])
+def test_any_value_outside_is_seen(rng, value, n):
+    values = rng.uniform(-2.0, 2.0, n)
+    values[0] = -2.0
+    assert all_within(values, 2.0)
+    for i in range(n):
+        bad = values.copy()
+        bad[i] = value
+        assert not all_within(bad, 2.0)
+
+
+def test_no_values_are_within():
+    assert all_within(np.empty(0), 1.0)
+
+
+def test_slots_are_those_of_algorithm_r(rng):
+    n, size = 300, 7
+    draws, is_pos = rng.random(n), rng.random(n) < 0.3
+    slots, n_seen = np.empty(n, dtype=np.int64), np.zeros(2, dtype=np.int64)
+    draw_slots(draws, is_pos, n_seen, size, slots)
+    for own in (0, 1):
+        mine = np.flatnonzero(is_pos == own)
+        assert n_seen[own] == len(mine)
+        for rank, i in enumerate(mine):
+            slot = rank if rank < size else int(draws[i] * (rank + 1))
+            assert slots[i] == (slot if slot < size else -1)
+    assert np.count_nonzero(slots[200:] >= 0) > 0
+
+
+def test_the_last_row_of_a_slot_stays():
+    X = np.arange(8.0).reshape(4, 2)
+    is_pos = np.array([True, False, True, True])
+    neg, pos = np.zeros((1, 2)), np.zeros((3, 2))
+    keep_rows(X, is_pos, np.array([2, 0, -1, 2]), neg, pos)
+    assert_array_equal(neg, [[2.0, 3.0]])
+    assert_array_equal(pos, [[0.0, 0.0], [0.0, 0.0], [6.0, 7.0]])
