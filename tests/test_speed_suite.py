@@ -146,8 +146,17 @@ def test_quick_run_writes_everything(tmp_path):
     assert (tmp_path / "index.html").exists()
 
 
-def test_only_full_runs_are_kept():
+def test_quick_runs_are_not_kept():
     command = [sys.executable, FOLDER / "run.py", "--quick", "--keep"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "--keep needs a full run" in done.stderr
+    assert "--keep needs real sizes" in done.stderr
+
+
+def test_kept_scripts_replace_their_own_lines(module, make):
+    last = a_run(make(1.0), make(2.0, script="metrics"), make(3.0, script="no more"))
+    new = a_run(make(0.5, script="metrics"), make(0.6, script="metrics", what="new"))
+    kept = module("run").replace_scripts(last, new)["measurements"]
+    found = [(made.script, made.ratio) for made in kept]
+    assert found == [("metrics", 0.5), ("metrics", 0.6), ("fit", 1.0)]
+    assert module("run").replace_scripts(None, new) == new

@@ -6,7 +6,7 @@
 
 Each script runs in a process of its own; within it, ours and the others take turns.
 Writes `results.json`, `RESULTS.md` and `index.html`, a page with plots, and compares
-with the last committed run. ``--keep`` makes this run the one to commit.
+with the last committed run. ``--keep`` puts what has run into the one to commit.
 """
 
 import argparse
@@ -52,20 +52,21 @@ def main():
     parser.add_argument("--out", type=Path, default=OUT, help="folder to write to")
     parser.add_argument("--last", type=Path, default=LAST, help="run to compare with")
     parser.add_argument(
-        "--keep", action="store_true", help="also replace the committed run"
+        "--keep", action="store_true", help="put these into the committed run"
     )
     parser.add_argument(
         "--strict", action="store_true", help="fail if anything has become slower"
     )
     args = parser.parse_args()
-    if args.keep and (args.quick or args.only != names):
-        parser.error("--keep needs a full run: leave out --quick and --only.")
+    if args.keep and args.quick:
+        parser.error("--keep needs real sizes: leave out --quick.")
     last = read(args.last)
     found, failed = run_all([name for name in names if name in args.only], args.quick)
     run = describe(args.quick) | {"failed": failed, "measurements": found}
     changes = compare(run, last)
-    for folder in [args.out, *([HERE] if args.keep else [])]:
-        write_results(folder, run, changes, with_page=folder != HERE)
+    write_results(args.out, run, changes, with_page=True)
+    if args.keep:
+        write_results(HERE, replace_scripts(last, run), changes, with_page=False)
     summarise(run, changes, args.out)
     sys.exit(bool(failed) or (args.strict and bool(changes.slower)))
 
@@ -143,6 +144,16 @@ def read(path):
             f"{path} is not a run of this suite ({error}); name another by --last."
         )
     return run
+
+
+def replace_scripts(last, run):
+    """Return a run with the scripts that have just run, the others as they were."""
+    ran = {made.script for made in run["measurements"]}
+    kept = [m for m in last["measurements"] if m.script not in ran] if last else []
+    order = script_names()
+    kept = [m for m in kept if m.script in order] + run["measurements"]
+    kept.sort(key=lambda made: order.index(made.script))
+    return run | {"measurements": kept}
 
 
 def summarise(run, changes, out):
