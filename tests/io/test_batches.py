@@ -22,6 +22,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from aucmax.io import (
     Batches,
+    _batch_readers,
     _batch_sparse,
     _batch_text,
     read_batches,
@@ -173,6 +174,41 @@ def test_any_cut_of_rows_into_files_groups_and_batches(tmp_path_factory, data):
         X, y = joined(found)
         assert_array_equal(X, kept[["real", "whole"]])
         assert_array_equal(y, kept["y"])
+
+
+@pytest.mark.parametrize("missing", [0.5, "drop"])
+@pytest.mark.parametrize("copied", [1, 100, 2**20])
+@pytest.mark.parametrize("at_once", [1, 4, 7, 100])
+def test_some_columns_of_some_rows_at_a_time(
+    tmp_path, monkeypatch, at_once, copied, missing
+):
+    monkeypatch.setattr(_batch_readers, "LEAST_ROWS", 1)
+    monkeypatch.setattr(_batch_readers, "MOST_ROWS", at_once)
+    monkeypatch.setattr(_batch_readers, "COPIED_BYTES", copied)
+    frame = draw()
+    # Each row group has a dictionary of its own.
+    frame["town"] = frame["town"].astype("category")
+    frame.loc[[3, 30], "real"] = np.nan
+    frame, pattern = parts(tmp_path, "parquet", frame=frame)
+    kept = frame.dropna() if missing == "drop" else frame.fillna({"real": missing})
+    for batch_rows in (1, 7, 10, 64, 100):
+        batches = read_batches(
+            pattern,
+            target="y",
+            weight="mass",
+            categories="one-hot",
+            missing=missing,
+            batch_rows=batch_rows,
+        )
+        for skipped in (0, 1, 2):
+            rest = kept[skipped * batch_rows :]
+            found = list(batches.skip(skipped))
+            assert len(found) == -(-len(rest) // batch_rows)
+            if found:
+                X, y, weight = joined(found)
+                assert_array_equal(X, expected(rest))
+                assert_array_equal(y, rest["y"])
+                assert_array_equal(weight, rest["mass"])
 
 
 def test_columns_are_found_by_name(tmp_path):

@@ -12,7 +12,13 @@ import pyarrow.parquet
 import pytest
 from batch_files import N, draw, parts, write
 
-from aucmax.io import _batch_levels, _batch_sparse, _batch_text, read_batches
+from aucmax.io import (
+    _batch_levels,
+    _batch_readers,
+    _batch_sparse,
+    _batch_text,
+    read_batches,
+)
 
 
 def numbers(n=N):
@@ -238,9 +244,13 @@ def test_names(tmp_path):
 # Values.
 
 
+@pytest.mark.parametrize("at_once", [3, 1000])
 @pytest.mark.parametrize("kind", ["parquet", "feather", "csv"])
 @pytest.mark.parametrize("batch_rows", [1, 7, 1000])
-def test_values_that_are_missing(tmp_path, kind, batch_rows):
+def test_values_that_are_missing(tmp_path, monkeypatch, kind, batch_rows, at_once):
+    monkeypatch.setattr(_batch_readers, "LEAST_ROWS", at_once)
+    monkeypatch.setattr(_batch_readers, "MOST_ROWS", at_once)
+    monkeypatch.setattr(_batch_readers, "COPIED_BYTES", 1)
     frame = numbers()
     frame.loc[25, "real"] = np.nan
     frame, pattern = parts(tmp_path, kind, sizes=[20, 44], frame=frame)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from batch_files import parts
 
-from aucmax.io import read_batches
+from aucmax.io import _batch_readers, read_batches
 from aucmax.io._batch_thread import ahead
 
 
@@ -28,7 +28,8 @@ def count_to(n, closed, error=None):
 
 
 def readers():
-    return [each for each in threading.enumerate() if each.name == "aucmax-batches"]
+    names = [each.name for each in threading.enumerate()]
+    return [name for name in names if name.startswith("aucmax-")]
 
 
 @pytest.mark.parametrize("depth", [0, 1, 2, 50])
@@ -104,9 +105,23 @@ def test_two_at_a_time(tmp_path):
     for _ in batches:
         for _ in batches:
             break
-        assert len(readers()) == 1
+        assert readers().count("aucmax-batches") == 1
         break
     assert not readers()
+
+
+def test_columns_are_decoded_in_a_thread_of_the_thread(tmp_path, monkeypatch):
+    monkeypatch.setattr(_batch_readers, "COPIED_BYTES", 1)
+    monkeypatch.setattr(_batch_readers, "MOST_ROWS", 1)
+    monkeypatch.setattr(_batch_readers, "LEAST_ROWS", 1)
+    _, pattern = parts(tmp_path, "parquet")
+    options = {"target": "y", "categories": "drop", "batch_rows": 1}
+    for prefetch, names in [(0, []), (1, ["aucmax-batches", "aucmax-columns"])]:
+        batches = iter(read_batches(pattern, prefetch=prefetch, **options))
+        next(batches)
+        assert sorted(readers()) == names
+        batches.close()
+        assert not readers()
 
 
 @pytest.mark.parametrize("kind", ["parquet", "feather", "csv", "csv.gz"])
@@ -114,7 +129,7 @@ def test_no_thread_after_break_or_error(tmp_path, kind):
     frame, pattern = parts(tmp_path, kind)
     for X, _ in read_batches(pattern, target="y", categories="drop", batch_rows=2):
         assert X.shape == (2, 4)
-        assert len(readers()) == 1
+        assert readers().count("aucmax-batches") == 1
         break
     assert not readers()
     frame.loc[40, "real"] = np.nan
@@ -143,9 +158,10 @@ if sys.argv[2]:
 """
 
 
-def test_the_interpreter_ends(tmp_path):
-    for kind, others, out in [("parquet", "", ""), ("csv", "go on", "32\n")]:
-        _, pattern = parts(tmp_path, kind)
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_the_interpreter_ends(tmp_path, kind):
+    _, pattern = parts(tmp_path, kind)
+    for others, out in [("", ""), ("go on", "32\n")]:
         command = [sys.executable, "-c", ENDING, pattern, others]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
         assert (done.returncode, done.stdout, done.stderr) == (0, out, "")

@@ -406,6 +406,7 @@ CSV_FAULTS = {
     "inf,2,x": "'inf' in column 'a' is not a finite number",
     "1,red,x": "'red' in column 'b' is not a finite number. Mend or encode it",
     "1,2,": "the label is missing",
+    "1": "1 column, where 3 were expected",
     "1,2": "2 columns, where 3 were expected",
     "1,2,x,4": "4 columns, where 3 were expected",
 }

@@ -14,6 +14,7 @@ trips along the sorted scores, where the class of the next row has to be guessed
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._kernels import jit
@@ -36,18 +37,19 @@ def link_partners(
     """Write ``by_class`` and ``partner`` from the sorted order; return the positives.
 
     Each row is written to both ends of what is left, and the end it belongs to moves:
-    no branch has to be guessed.
+    no branch has to be guessed. Unsigned indices are not checked for being negative,
+    which would take as long as all else.
     """
     n = order.shape[0]
-    n_pos, n_neg = 0, 0
+    n_pos = 0
     for k in range(n):
-        i = order[k]
+        i = np.uint64(order[k])
         step = int(is_pos[i])
-        by_class[n_pos] = i
-        by_class[n - 1 - n_neg] = i
-        partner[i] = n + 1 - n_neg if step else n_pos
+        by_class[np.uint64(n_pos)] = i
+        by_class[np.uint64(n - 1 - (k - n_pos))] = i
+        # A positive has k - n_pos negatives below it, and is active with the others.
+        partner[i] = n_pos + step * (n + 1 - k)
         n_pos += step
-        n_neg += 1 - step
     return n_pos
 
 

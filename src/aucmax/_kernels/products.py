@@ -39,20 +39,27 @@ def add_weighted_rows(X: NDArray[Any], vector: FloatArray, out: FloatArray) -> N
     for low in range(0, n, FEW_ROWS):
         high = min(low + FEW_ROWS, n)
         done = high - (high - low) % 4 if d < SHORT_ROW else low
+        # Unsigned indices: where rows are short, looking for negative ones takes a
+        # third of the time.
         for i in range(low, done, 4):
-            first, second = X.dtype.type(vector[i]), X.dtype.type(vector[i + 1])
-            third, fourth = X.dtype.type(vector[i + 2]), X.dtype.type(vector[i + 3])
-            for j in range(d):
-                partial[j] += (first * X[i, j] + second * X[i + 1, j]) + (
-                    third * X[i + 2, j] + fourth * X[i + 3, j]
+            a, b = np.uint64(i), np.uint64(i + 1)
+            c, e = np.uint64(i + 2), np.uint64(i + 3)
+            first, second = X.dtype.type(vector[a]), X.dtype.type(vector[b])
+            third, fourth = X.dtype.type(vector[c]), X.dtype.type(vector[e])
+            for k in range(d):
+                j = np.uint64(k)
+                partial[j] += (first * X[a, j] + second * X[b, j]) + (
+                    third * X[c, j] + fourth * X[e, j]
                 )
         for i in range(done, high):
-            value = X.dtype.type(vector[i])
-            for j in range(d):
-                partial[j] += value * X[i, j]
-        for j in range(d):
-            out[j] += partial[j]
-            partial[j] = 0
+            a = np.uint64(i)
+            value = X.dtype.type(vector[a])
+            for k in range(d):
+                j = np.uint64(k)
+                partial[j] += value * X[a, j]
+        for k in range(d):
+            out[k] += partial[k]
+            partial[k] = 0
 
 
 @jit(reorder_sums=True)

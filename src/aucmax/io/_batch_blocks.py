@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Record batches of any size as dense blocks of the same size."""
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Generator, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._utils.typing import BoolArray, FloatArray
-from aucmax.io._batch_thread import side_by_side
 from aucmax.io._batch_values import (
     Place,
     Rules,
@@ -21,8 +19,6 @@ from aucmax.io._batch_values import (
 
 # Rows of the first block before it is known that there are more.
 FIRST_ROWS = 2**16
-# With fewer rows, threads do not pay.
-LEAST_ROWS = 2**12
 Block = tuple[Any, ...]
 
 
@@ -94,24 +90,19 @@ class Rows(NamedTuple):
     weight: FloatArray | None
 
 
-# Values with the rows where they begin.
-Parts = Iterable[tuple[int, Rows]]
-
-
 class Span(NamedTuple):
-    """Rows that follow one another.
+    """Rows that follow one another, some columns at a time.
 
     Attributes
     ----------
     n : int
-        How many.
-    groups : sequence of iterables of (int, Rows)
-        Of some columns each, values with the rows of the span where they begin. Each
-        group may be taken in a thread of its own.
+        How many rows.
+    parts : iterable of (int, Rows)
+        Their values, each with the row of the span where they begin.
     """
 
     n: int
-    groups: Sequence[Parts]
+    parts: Iterable[tuple[int, Rows]]
 
 
 def read_rows(
@@ -158,11 +149,7 @@ def read_rows(
 
 
 def blocks(
-    layout: Layout,
-    spans: Iterable[Span],
-    n_rows: int,
-    n_threads: int,
-    most: int | None = None,
+    layout: Layout, spans: Iterable[Span], n_rows: int, most: int | None = None
 ) -> Generator[Block, None, None]:
     """Yield blocks of ``n_rows`` rows, and the rest; there are ``most`` rows at most.
 
@@ -171,7 +158,7 @@ def blocks(
     """
     size = min(n_rows, FIRST_ROWS if most is None else max(most, 1))
     block, filled, done = None, 0, 0
-    for n, groups in spans:
+    for n, parts in spans:
         low = 0
         while low < n:
             if block is None:
@@ -182,9 +169,11 @@ def blocks(
             high = min(n, low + size - filled)
             if low == 0 and high < n:
                 # Taken more than once.
-                groups = side_by_side(list, groups, n_threads)
-            fill = partial(_fill_rows, block, filled, low, high)
-            side_by_side(fill, groups, n_threads if high - low >= LEAST_ROWS else 1)
+                parts = list(parts)
+            for first, rows in parts:
+                start, stop = max(low - first, 0), min(high - first, rows.n)
+                if start < stop:
+                    _fill(block, filled + first + start - low, rows, slice(start, stop))
             filled += high - low
             low = high
             if filled == n_rows:
@@ -210,14 +199,6 @@ def _resized(layout: Layout, block: Block, filled: int, n: int) -> Block:
     for old, new in zip(block, other, strict=True):
         new[:filled] = old[:filled]
     return other
-
-
-def _fill_rows(block: Block, at: int, low: int, high: int, parts: Parts) -> None:
-    """Copy the rows of a span from ``low`` to ``high``, as far as parts have them."""
-    for first, part in parts:
-        start, stop = max(low - first, 0), min(high - first, part.n)
-        if start < stop:
-            _fill(block, at + first + start - low, part, slice(start, stop))
 
 
 def _fill(block: Block, at: int, part: Rows, rows: slice) -> None:

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Columns of Parquet and Arrow files as record batches, a few rows at a time."""
 
-from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -28,24 +26,25 @@ Schema = dict[str, Any]
 RecordBatches = Generator[Any, None, None]
 
 
-class Band(NamedTuple):
-    """Some rows of a file.
+class Piece(NamedTuple):
+    """Some columns of some rows.
 
     Attributes
     ----------
-    row : int
-        The first of them.
+    first : int
+        Where the rows begin, in the file, that are read together.
     n_rows : int
-        How many.
-    groups : list of iterators of (int, RecordBatch)
-        Of some columns each, record batches with the rows of the file where they begin.
-        Each group may be read in a thread of its own; all must be, before the next band
-        is asked for.
+        How many these are.
+    row : int
+        Where the record batch begins, in the file; it has some of these rows, or all.
+    batch : RecordBatch
+        The columns.
     """
 
-    row: int
+    first: int
     n_rows: int
-    groups: list[Iterator[tuple[int, Any]]]
+    row: int
+    batch: Any
 
 
 def read_schema(source: Source, kind: str) -> tuple[Schema, int | None]:
@@ -75,15 +74,9 @@ def read_records(
             yield from _ipc_records(file, columns, rows)
 
 
-def read_bands(
-    source: Source,
-    columns: Sequence[str],
-    *,
-    n_rows: int,
-    itemsize: int,
-    n_threads: int,
-    skip: int,
-) -> Generator[Band, None, None]:
+def read_pieces(
+    source: Source, columns: Sequence[str], *, n_rows: int, itemsize: int, skip: int
+) -> Iterator[Piece]:
     """Yield a Parquet file, some rows at a time, and of these some columns at a time.
 
     Parameters
@@ -96,40 +89,29 @@ def read_bands(
         Rows that will be held together; a quarter of them may be decoded at a time.
     itemsize : int
         Bytes of a value.
-    n_threads : int
-        How many groups of columns are read at the same time.
     skip : int
         The first rows to be left out.
     """
     rows = _rows_at_once(itemsize * len(columns), n_rows)
-    n_groups = ceil(len(columns) * itemsize * rows / COPIED_BYTES)
-    # The same for each thread.
-    n_groups = n_threads * ceil(n_groups / n_threads)
-    width = ceil(len(columns) / n_groups)
+    width = max(COPIED_BYTES // (itemsize * rows), 1)
     with (
         _explained(source, "parquet"),
         _opened(source) as file,
         _parquet(file) as content,
     ):
         kept, row = _without_groups(content.metadata, skip)
+        # All of them stop at the same rows.
         readers = [
             content.iter_batches(
-                rows,
-                row_groups=kept,
-                columns=list(columns[k : k + width]),
-                use_threads=False,
+                rows, row_groups=kept, columns=list(columns[k : k + width])
             )
             for k in range(0, len(columns), width)
         ]
         end = content.metadata.num_rows
-        # All readers stop at the same rows.
         for low in range(row, end, rows):
-            high, start = min(low + rows, end), max(low, skip)
-            groups = [_taken(source, reader, low, high, start) for reader in readers]
-            if start < high:
-                yield Band(start, high - start, groups)
-            else:
-                deque(chain.from_iterable(groups), maxlen=0)
+            high = min(low + rows, end)
+            for reader in readers:
+                yield from _taken(reader, low, high, max(low, skip))
 
 
 def _rows_at_once(row_bytes: int, n_rows: int = 0) -> int:
@@ -167,23 +149,21 @@ def _without_groups(metadata: Any, skip: int) -> tuple[range, int]:
     return range(0), row
 
 
-def _taken(
-    source: Source, reader: Iterator[Any], low: int, high: int, start: int
-) -> Iterator[tuple[int, Any]]:
+def _taken(reader: Iterator[Any], low: int, high: int, first: int) -> Iterator[Piece]:
     """Yield the rows that a reader has next, from ``low`` to ``high``.
 
-    Those before the start are left out. There is more than one record batch where a
+    Those before the first are left out. There is more than one record batch where a
     dictionary changes.
     """
-    with _explained(source, "parquet"):
-        while low < high:
-            batch = next(reader, None)
-            if batch is None:
-                raise ValueError("a column has too few rows")
-            left_out = max(start - low, 0)
-            if left_out < batch.num_rows:
-                yield low + left_out, batch.slice(left_out)
-            low += batch.num_rows
+    while low < high:
+        batch = next(reader, None)
+        if batch is None or low + batch.num_rows > high:
+            raise ValueError("a column has too few rows, or too many")
+        left_out = max(first - low, 0)
+        if left_out < batch.num_rows:
+            row = low + left_out
+            yield Piece(first, high - first, row, batch.slice(left_out))
+        low += batch.num_rows
 
 
 def _ipc_records(file: Any, columns: Sequence[str], rows: int) -> Iterator[Any]:

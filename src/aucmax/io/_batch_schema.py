@@ -60,7 +60,9 @@ class Picked(NamedTuple):
         return [self.target, *self.features, *more]
 
 
-def plan_tables(kind: str, files: tuple[InputFile, ...], asked: Asked) -> TablePlan:
+def plan_tables(
+    kind: str, files: tuple[InputFile, ...], asked: Asked, *, in_threads: bool
+) -> TablePlan:
     """Return how to read files as asked for, or raise why they cannot be."""
     # First, as everything else needs it.
     import_optional("pyarrow", "io")
@@ -77,7 +79,8 @@ def plan_tables(kind: str, files: tuple[InputFile, ...], asked: Asked) -> TableP
         schemas = [schema for schema, _ in looked]
         picked, whole = _pick(sources, schemas, asked), frozenset()
         tables = TableFiles(kind, files, tuple(n for _, n in looked), None, {})
-    return TablePlan(tables, _layout(tables, schemas, picked, whole, asked))
+    layout = _layout(tables, schemas, picked, whole, asked)
+    return TablePlan(tables, layout, in_threads)
 
 
 def _pick(

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables in several files, read in batches."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any
 
-from aucmax._utils.optional import import_optional
 from aucmax.io._batch_blocks import Block, Layout, Rows, Span, blocks, read_rows
 from aucmax.io._batch_files import InputFile
 from aucmax.io._batch_plan import some
-from aucmax.io._batch_readers import Band, read_bands, read_records
+from aucmax.io._batch_readers import Piece, read_pieces, read_records
 from aucmax.io._batch_text import TextColumns
+from aucmax.io._batch_thread import ahead
 
 
 @dataclass(frozen=True)
@@ -62,17 +63,19 @@ class TableFiles:
                 row += batch.num_rows
             skip = max(skip - row, 0)
 
-    def bands(
-        self, columns: Sequence[str], skip: int, **options: int
-    ) -> Iterator[tuple[str, Band]]:
-        """Yield some rows of Parquet files at a time, as `read_bands` does."""
+    def pieces(
+        self, columns: Sequence[str], *, n_rows: int, itemsize: int, skip: int
+    ) -> Generator[tuple[str, Piece], None, None]:
+        """Yield pieces of Parquet files, as `read_pieces` does, each with its file."""
         for file, n in zip(self.files, self.n_rows, strict=True):
             # Parquet files say how many rows they have.
             if n is None or n <= skip:
                 skip -= n or 0
                 continue
-            for band in read_bands(file.source(), columns, skip=skip, **options):
-                yield str(file.path), band
+            for piece in read_pieces(
+                file.source(), columns, n_rows=n_rows, itemsize=itemsize, skip=skip
+            ):
+                yield str(file.path), piece
             skip = 0
 
     def _read(
@@ -95,10 +98,13 @@ class TablePlan:
         The files.
     layout : Layout
         Where the values of a row go.
+    in_threads : bool
+        Whether some columns may be decoded while others are copied.
     """
 
     tables: TableFiles
     layout: Layout
+    in_threads: bool
 
     @property
     def files(self) -> tuple[InputFile, ...]:
@@ -127,10 +133,10 @@ class TablePlan:
         skip = 0 if must_count else first * n_rows
         most = self.tables.most_rows(skip)
         held = n_rows if most is None else min(n_rows, most)
-        n_threads = import_optional("pyarrow", "io").cpu_count()
-        spans = self._spans(held, n_threads, skip)
-        every = blocks(self.layout, spans, n_rows, n_threads, most)
-        return some(self, islice(every, first * must_count, None), first)
+        # An error would keep the file open, and a thread.
+        with closing(self._spans(held, skip)) as spans:
+            every = blocks(self.layout, spans, n_rows, most)
+            yield from some(self, islice(every, first * must_count, None), first)
 
     def records(self, skip: int) -> Generator[Any, None, None]:
         """Yield record batches of the columns, without the first rows."""
@@ -162,34 +168,35 @@ class TablePlan:
         names = [layout.target, *(feature.name for feature in layout.features)]
         return names if layout.weight is None else [*names, layout.weight]
 
-    def _spans(self, n_rows: int, n_threads: int, skip: int) -> Iterator[Span]:
-        layout = self.layout
+    def _spans(self, n_rows: int, skip: int) -> Generator[Span, None, None]:
+        layout, columns = self.layout, self._columns()
         features = {feature.name: feature for feature in layout.features}
         read = partial(read_rows, layout, features)
-        columns = self._columns()
         # Which rows are left out is known when all columns are.
         if self.tables.kind != "parquet" or layout.rules.missing == "drop":
             for file, row, batch in self.tables.records(columns, skip):
                 rows = read(file, row, batch)
-                yield Span(rows.n, [[(0, rows)]])
+                yield Span(rows.n, [(0, rows)])
             return
-        bands = self.tables.bands(
-            columns,
-            skip,
-            n_rows=n_rows,
-            itemsize=layout.rules.dtype.itemsize,
-            n_threads=n_threads,
-        )
-        for file, band in bands:
-            parts = [_parts(read, file, band.row, group) for group in band.groups]
-            yield Span(band.n_rows, parts)
+        itemsize = layout.rules.dtype.itemsize
+
+        def pieces() -> Generator[tuple[str, Piece], None, None]:
+            return self.tables.pieces(
+                columns, n_rows=n_rows, itemsize=itemsize, skip=skip
+            )
+
+        with closing(ahead(pieces, int(self.in_threads), inner=True)) as found:
+            for (_, _, n), group in groupby(found, key=_span_of):
+                yield Span(n, _parts(read, group))
+
+
+def _span_of(found: tuple[str, Piece]) -> tuple[str, int, int]:
+    file, piece = found
+    return file, piece.first, piece.n_rows
 
 
 def _parts(
-    read: Callable[[str, int, Any], Rows],
-    file: str,
-    first: int,
-    group: Iterator[tuple[int, Any]],
+    read: Callable[[str, int, Any], Rows], pieces: Iterable[tuple[str, Piece]]
 ) -> Iterator[tuple[int, Rows]]:
-    for row, batch in group:
-        yield row - first, read(file, row, batch)
+    for file, piece in pieces:
+        yield piece.row - piece.first, read(file, piece.row, piece.batch)

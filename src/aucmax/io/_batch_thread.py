@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Threads: one that reads ahead, and some that share work."""
+"""Reading ahead in a thread."""
 
 import atexit
-from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import closing
 from queue import Empty, Queue
 from threading import Event, Thread
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
-Result = TypeVar("Result")
 END = object()
 
 
@@ -22,7 +20,7 @@ class Failure:
 
 
 def ahead(
-    start: Callable[[], Generator[Item, None, None]], depth: int
+    start: Callable[[], Generator[Item, None, None]], depth: int, *, inner: bool = False
 ) -> Generator[Item, None, None]:
     """Yield what a generator yields that runs in a thread.
 
@@ -35,6 +33,9 @@ def ahead(
         Returns the generator.
     depth : int
         Items that may wait; 0: there is no thread.
+    inner : bool, default=False
+        Whether it is iterated over in such a thread. It then ends with that one, which
+        waits for items until then.
     """
     if not depth:
         with closing(start()) as items:
@@ -45,7 +46,7 @@ def ahead(
     thread = Thread(
         target=_run,
         args=(start, queue, stop),
-        name="aucmax-batches",
+        name="aucmax-columns" if inner else "aucmax-batches",
         # While it waits, it must not keep the interpreter from ending. As one that runs
         # on could bring that down, atexit ends it.
         daemon=True,
@@ -60,7 +61,8 @@ def ahead(
         except Empty:
             thread.join()
 
-    atexit.register(end)
+    if not inner:
+        atexit.register(end)
     thread.start()
     item: Any = None
     try:
@@ -93,48 +95,3 @@ def _run(
         last = Failure(error)
     if not stop.is_set():
         queue.put(last)
-
-
-def side_by_side(
-    function: Callable[[Item], Result], items: Sequence[Item], n_threads: int
-) -> list[Result]:
-    """Return what a function returns for each item, called in several threads.
-
-    This thread is one of them. If calls fail, the error of the first such item is
-    raised. In any case, no call goes on when this one has ended.
-    """
-    # Not an executor, which takes no more work once the main thread has ended.
-    waiting = deque(enumerate(items))
-    results: dict[int, Result] = {}
-    errors: dict[int, BaseException] = {}
-
-    def work() -> None:
-        while not errors:
-            try:
-                k, item = waiting.popleft()
-            except IndexError:
-                return
-            try:
-                results[k] = function(item)
-            except BaseException as error:
-                errors[k] = error
-
-    n_more = min(n_threads, len(items)) - 1
-    threads = [Thread(target=work, name="aucmax-columns") for _ in range(n_more)]
-    try:
-        for thread in threads:
-            thread.start()
-        work()
-    finally:
-        for thread in threads:
-            if thread.ident is not None:
-                thread.join()
-    if errors:
-        error = errors[min(errors)]
-        try:
-            raise error
-        finally:
-            # An error holds this frame, which must not hold the error.
-            errors.clear()
-            del error
-    return [results[k] for k in range(len(items))]

@@ -28,8 +28,8 @@ MISSING = ("error", "drop")
 class Batches:
     """Rows of files, a batch at a time, as often as wanted.
 
-    `read_batches` makes it. Each iteration reads the files from the start, in a thread
-    of its own that ends with the iteration, also if that is broken off.
+    `read_batches` makes it. Each iteration reads the files from the start, in threads
+    of its own that end with the iteration, also if that is broken off.
 
     Attributes
     ----------
@@ -201,7 +201,8 @@ def read_batches(
         Number of features in LIBSVM's format; None: the highest index in all files,
         which are read once to find it.
     prefetch : int, default=2
-        Batches that are read ahead, in a thread; 0: no thread.
+        Batches that are read ahead, in a thread, which has one of its own to decode
+        Parquet files; 0: no thread.
 
     Returns
     -------
@@ -229,9 +230,10 @@ def read_batches(
 
     A file that changes after this call is refused by later passes.
 
-    Of a Parquet file, 32 MB of rows are decoded at a time, however large its row groups
-    are, and pyarrow holds a page and a dictionary of each column, mostly 1 MB each. Of
-    an Arrow file, one of its record batches is read at a time; of a text, a few MB.
+    Of a Parquet file, 64 MB of rows are decoded at a time, or a quarter of a batch if
+    that is more, however large its row groups are, and pyarrow holds a page and a
+    dictionary of each column, mostly 1 MB each. Of an Arrow file, one of its record
+    batches is read at a time; of a text, a few MB.
 
     Examples
     --------
@@ -273,7 +275,7 @@ def read_batches(
             plan = plan_sparse(files, n_features, dtype)
         else:
             check_separator(files[0].source(), kind, separator)
-            plan = plan_tables(kind, files, asked)
+            plan = plan_tables(kind, files, asked, in_threads=prefetch > 0)
     except Refused as error:
         raise ValueError(str(error)) from None
     return Batches(plan, batch_rows, prefetch)
