@@ -22,11 +22,12 @@ from aucmax.solvers._sampling import spread_sample
 # CG stops when its k-th step lowers the quadratic model by less than this share of the
 # mean of all k steps (Nash and Sofer); a test on the residual is fooled by directions
 # that the preconditioner has missed. With none, or with few rows per feature, progress
-# is slow rather than done: the residual must shrink as much as well. Rough directions
-# will do there for the first steps, until one promises this many times the tolerance.
+# is slow rather than done: the residual must shrink as much as well. A direction that
+# has taken many CG steps may stay rough there: in the first steps, until one promises
+# this many times the tolerance.
 MIN_PROGRESS = 0.1
 MIN_PROGRESS_HARD, MIN_PROGRESS_ROUGH = 0.01, 0.5
-ROUGH_STEPS, ROUGH = 15, 100.0
+ROUGH_STEPS, ROUGH, ROUGH_AFTER = 15, 100.0, 25
 MAX_CG = 250
 # Or when nothing is left of the residual, as after one step where the preconditioner is
 # the Hessian.
@@ -273,7 +274,7 @@ class NewtonCG(Descent):
         n_steps, decrease, stretch = 0, 0.0, 1.0
         n, d = self.design.shape
         is_hard = preconditioner.hessian is None or n < 2 * d
-        least = MIN_PROGRESS_ROUGH if is_rough else MIN_PROGRESS_HARD
+        least = MIN_PROGRESS_HARD
         while n_steps < MAX_CG:
             n_steps += 1
             self.design.scores(step, out=step_scores)
@@ -294,6 +295,8 @@ class NewtonCG(Descent):
             if norm <= SOLVED * first_norm:
                 break
             if is_hard:
+                if is_rough and n_steps >= ROUGH_AFTER:
+                    least = MIN_PROGRESS_ROUGH
                 slow = n_steps * gain <= least * decrease
                 if slow and norm <= least**2 * first_norm:
                     break
