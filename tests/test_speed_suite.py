@@ -22,6 +22,9 @@ pytest.importorskip("jinja2", reason="the page needs the extra bench")
 def module(monkeypatch):
     """Import a module of the folder."""
     monkeypatch.syspath_prepend(str(FOLDER))
+    # Folders of tests have some of these names.
+    for path in FOLDER.glob("*.py"):
+        monkeypatch.delitem(sys.modules, path.stem, raising=False)
     before = set(sys.modules)
     yield importlib.import_module
     for name in set(sys.modules) - before:
