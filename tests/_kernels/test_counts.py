@@ -11,6 +11,7 @@ from aucmax._kernels.counts import (
     mark_ties,
     place,
     placement_squares,
+    sign_weights,
     split_by_class,
     weigh_pairs,
 )
@@ -71,12 +72,15 @@ def test_mark_ties_flags_repeated_scores():
 @pytest.mark.parametrize("kind", ["ones", "integers", "any"])
 def test_weigh_pairs_matches_all_pairs(kind, scores, is_pos, rng):
     weight = draw_weight(rng, 60, kind)
+    signed = np.empty(60)
+    sign_weights(weight, is_pos, signed)
     order = argsort(scores)
+    signed = signed[order]
     mark_ties(scores, order)
     pairs = np.outer(weight[is_pos], weight[~is_pos])
     values = metric_oracles.pair_values(is_pos, scores)
     expected = [pairs[values == value].sum() for value in (1, 0.5, 0)]
-    assert_allclose(weigh_pairs(order, is_pos, weight), expected, rtol=1e-13)
+    assert_allclose(weigh_pairs(order, signed), expected, rtol=1e-13)
 
 
 def test_place_matches_all_pairs(scores, is_pos):

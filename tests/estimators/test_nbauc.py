@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What users of NBAUC and RFAUC rely on."""
 
+import gc
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -229,6 +231,29 @@ def test_scores_are_those_of_the_features():
     features = model.feature_map_.transform(X_TEST)
     expected = features @ model.coef_[0] + model.intercept_[0]
     assert_allclose(model.decision_function(X_TEST), expected, atol=1e-6)
+
+
+def test_scores_follow_the_model_wherever_it_goes():
+    # The kernel against the basis is kept between calls.
+    model = NBAUC(20, **FIXED).fit(X, Y)
+    first = model.decision_function(X_TEST)
+    assert_allclose(model.decision_function(sparse.csr_array(X_TEST)), first, rtol=1e-9)
+    assert_array_equal(model.decision_function(X_TEST), first)
+    model.fit(X_TEST, Y_TEST)
+    again = NBAUC(20, **FIXED).fit(X_TEST, Y_TEST).decision_function(X)
+    assert_array_equal(model.decision_function(X), again)
+    model.set_params(gamma=3.0).fit(X, Y)
+    again = NBAUC(20, **FIXED | {"gamma": 3.0}).fit(X, Y).decision_function(X_TEST)
+    assert_array_equal(model.decision_function(X_TEST), again)
+
+
+def test_a_model_that_has_scored_can_be_forgotten():
+    model = NBAUC(20, **FIXED).fit(X, Y)
+    model.decision_function(X_TEST)
+    seen = weakref.ref(model)
+    del model
+    gc.collect()
+    assert seen() is None
 
 
 def test_large_data_refine_the_penalty_on_all_rows(monkeypatch):

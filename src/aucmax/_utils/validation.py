@@ -198,7 +198,7 @@ def split_labels(y: ArrayLike, *, name: str) -> tuple[NDArray[Any], BoolArray]:
                 f"y contains NaN or infinity. {name} needs two distinct labels; "
                 "drop the rows whose label is missing."
             )
-        classes = np.unique(np.array([low, high], dtype=y.dtype))
+        classes = np.array([low, high] if low < high else [low], dtype=y.dtype)
         is_pos = y == high
         # No third label fits between neighbouring integers.
         if y.dtype.kind == "f" or int(high) - int(low) > 1:

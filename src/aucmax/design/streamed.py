@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import FloatArray, IntArray, Matrix
 from aucmax.design._base import Design
 from aucmax.design.mapped import MappedDesign
@@ -22,6 +23,9 @@ CHANGED = (
 
 class StreamedDesign:
     """A sequence of designs in memory, made one after another at every pass.
+
+    Products keep BLAS to one thread: a second one would take its time from those that
+    read the next batch meanwhile.
 
     Parameters
     ----------
@@ -55,14 +59,16 @@ class StreamedDesign:
         """Return the scores of all rows: those of each batch, in order."""
         result = np.empty(self.shape[0]) if out is None else out
         for span, design in self._parts():
-            design.scores(coef, out=result[span])
+            with one_blas_thread():
+                design.scores(coef, out=result[span])
         return result
 
     def adjoint(self, vector: FloatArray) -> FloatArray:
         """Return the sum over all batches of what each gives for its rows."""
         total = np.zeros(self.shape[1])
         for span, design in self._parts():
-            total += design.adjoint(vector[span])
+            with one_blas_thread():
+                total += design.adjoint(vector[span])
         return total
 
     def rows(self, index: IntArray, columns: IntArray | None = None) -> Matrix:

@@ -3,12 +3,13 @@
 
 from numbers import Real
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._kernels.products import row_scores
-from aucmax._utils.typing import FloatArray, Matrix
+from aucmax._utils.typing import FloatArray, Matrix, is_sparse
 from aucmax._utils.validation import (
     POSITIVE,
     FitInputs,
@@ -18,7 +19,7 @@ from aucmax._utils.validation import (
 )
 from aucmax.design.mapped import BLOCK_ROWS
 from aucmax.estimators._base import AUCScorer, Labelled
-from aucmax.features.kernels import Kernel
+from aucmax.features.kernels import Kernel, PreparedKernel
 from aucmax.metrics.threshold import balanced_threshold
 
 
@@ -92,11 +93,28 @@ class KernelScorer(AUCScorer):
 
     def _expand(self, X: Matrix) -> NDArray[Any]:
         """Return the scores without the intercept, a block of rows at a time."""
-        dtype = self.basis_.dtype
-        columns = self.kernel_.prepare(self.basis_, like=X, dtype=dtype)
+        columns = self._columns(X)
         scores = np.empty(X.shape[0])
         for low in range(0, X.shape[0], BLOCK_ROWS):
             rows = slice(low, low + BLOCK_ROWS)
             # Sums in float64: coefficients of near neighbours are large and cancel.
             row_scores(columns(X[rows]), self.dual_coef_[0], scores[rows])
         return scores
+
+    def _columns(self, like: Matrix) -> PreparedKernel:
+        """Return the kernel against the basis, for rows that are dense or sparse."""
+        kept, basis = _PREPARED.get(self), self.basis_
+        if (
+            kept is None
+            or kept.Y is not basis
+            or kept.kernel is not self.kernel_
+            or kept.sparse != is_sparse(like)
+        ):
+            kept = self.kernel_.prepare(basis, like=like, dtype=basis.dtype)
+            _PREPARED[self] = kept
+        return kept
+
+
+# To prepare the kernel takes longer than to score a row. It is no attribute of the
+# model, because scoring must leave that as it was, and because no file needs it.
+_PREPARED: "WeakKeyDictionary[KernelScorer, PreparedKernel]" = WeakKeyDictionary()

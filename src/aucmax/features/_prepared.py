@@ -80,6 +80,7 @@ class PreparedKernel:
                 self._middle = self._offset.astype(np.float64) * self._unit
                 self._right += (columns @ self._middle).astype(dtype)
             self._columns = np.ascontiguousarray(columns.T)
+            self._reach = float(np.abs(self._right).max(initial=0.0))
 
     def __call__(self, rows: Matrix, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return the kernel between ``rows`` and ``Y``."""
@@ -96,7 +97,7 @@ class PreparedKernel:
         left = self._left(scaled).astype(self.dtype)
         # Of one product: a sum over d features, rounded d times.
         noise = np.finfo(self.dtype).eps * max(4.0, np.sqrt(rows.shape[1]))
-        reach = float(left.max()) + float(np.abs(self._right).max())
+        reach = float(left.max()) + self._reach
         if self.dtype == np.float32 and not noise * reach < MAX_NOISE:
             out[...] = self._in_float64()(rows)
             return

@@ -212,6 +212,9 @@ def _explained(source: Source, kind: str) -> Iterator[None]:
         yield
     except (Refused, FileNotFoundError, PermissionError, ImportError, MemoryError):
         raise
+    # No file causes these: they would be a mistake of this code.
+    except (NameError, AttributeError, TypeError):
+        raise
     # Damage shows in many ways: ArrowInvalid, OSError, EOFError, OverflowError...
     except Exception as error:
         raise ValueError(

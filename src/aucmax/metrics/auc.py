@@ -4,7 +4,13 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._kernels.counts import LOW_BITS, count_ordered, mark_ties, weigh_pairs
+from aucmax._kernels.counts import (
+    LOW_BITS,
+    count_ordered,
+    mark_ties,
+    sign_weights,
+    weigh_pairs,
+)
 from aucmax._kernels.order import argsort
 from aucmax._utils.typing import FloatArray
 from aucmax._utils.validation import check_weight, split_labels
@@ -93,5 +99,8 @@ def _weighted_auc(
     scores = check_scores(y_score, is_pos.shape[0]).astype(np.float64, copy=False)
     order = argsort(scores)
     refuse_nonfinite(scores[order[0]], scores[order[-1]])
+    signed = np.empty_like(weight)
+    sign_weights(weight, is_pos, signed)
+    signed = signed.take(order)
     mark_ties(scores, order)
-    return auc_of_pairs(*weigh_pairs(order, is_pos, weight))
+    return auc_of_pairs(*weigh_pairs(order, signed))
