@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from drawing import draw_labels, draw_weight
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from oracles import balanced_value, pair_terms
 from scipy.optimize import brentq
 
@@ -306,3 +308,25 @@ def test_saturated_scores_stay_finite(loss):
     terms = loss().evaluate(scores, np.array([True, True, False, False]), np.ones(4))
     assert np.isfinite(terms.value)
     assert np.all(np.isfinite(terms.hess_dot(np.arange(4.0))))
+
+
+@pytest.mark.parametrize("loss", [SquaredHinge(), Square(), Logistic()], ids=str)
+def test_products_in_several_threads(loss, rng):
+    n = 20_000
+    scores, is_pos = rng.normal(size=n), rng.random(n) < 0.3
+    terms = loss.evaluate(scores, is_pos, np.ones(n))
+    vectors = rng.normal(size=(100, n))
+    expected = [terms.hess_dot(vector) for vector in vectors]
+    with ThreadPoolExecutor(4) as pool:
+        assert_array_equal(list(pool.map(terms.hess_dot, vectors)), expected)
+
+
+@pytest.mark.parametrize("distance", [1e6, 1e9, 1e12])
+def test_rows_without_weight_may_be_anywhere(distance, rng):
+    scores, is_pos = rng.normal(size=300), np.arange(300) % 3 == 0
+    weight = np.ones(300)
+    weight[100:], scores[100:] = 0.0, scores[100:] + distance
+    here = SquaredHinge().evaluate(scores, is_pos, weight)
+    alone = SquaredHinge().evaluate(scores[:100], is_pos[:100], weight[:100])
+    assert_allclose(here.value, alone.value, rtol=1e-12)
+    assert_allclose(here.grad[:100], alone.grad, rtol=1e-9, atol=1e-15)

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import copy
 import math
 import tracemalloc
 import warnings
@@ -252,3 +253,34 @@ def test_other_classes_than_those_of_the_model(rng):
     model = OPAUC(random_state=0).fit(*draw(rng))
     with pytest.raises(ValueError, match=r"classes=\[1, 2\], but the model was fitted"):
         evaluate_stream(model, [], classes=[1, 2])
+
+
+class Kept:
+    """A checkpoint in memory that takes every state, and returns a copy of the last."""
+
+    last = None
+
+    def resume(self, what):
+        return copy.deepcopy(self.last)
+
+    def offer(self, state):
+        self.last = copy.deepcopy(state())
+
+
+def test_a_refused_checkpoint_changes_nothing(rng):
+    X, y = rng.normal(size=(300, 4)), np.arange(300) % 2
+    parts = [(X[rows], y[rows]) for rows in gen_batches(300, 100)]
+    kept, model = Kept(), OPAUC()
+    list(evaluate_stream(OPAUC(), parts, checkpoint=kept))
+    with pytest.raises(ValueError, match="another fit"):
+        list(evaluate_stream(model, parts[::-1], checkpoint=kept))
+    assert not hasattr(model, "classes_")
+
+
+def test_a_resumed_model_says_as_much_as_it_did(rng):
+    X, y = rng.normal(size=(300, 4)), np.arange(300) % 2
+    parts = [(X[rows], y[rows]) for rows in gen_batches(300, 100)]
+    kept, model = Kept(), OPAUC(verbose=0)
+    list(evaluate_stream(OPAUC(verbose=1), parts[:2], checkpoint=kept))
+    list(evaluate_stream(model, parts, checkpoint=kept))
+    assert (model.n_samples_seen_, model.verbose) == (300, 0)

@@ -108,6 +108,29 @@ def test_one_product_where_the_preconditioner_is_the_hessian(rng):
     assert_allclose(np.diff([1, *passes]), 3)
 
 
+@pytest.mark.parametrize("scale", [1e8, 1e11, 1e12])
+def test_converged_means_close_also_with_one_wide_column(scale, rng):
+    n, d = 1500, 20
+    X, is_pos = rng.normal(size=(n, d)), np.arange(n) % 3 == 0
+    X[is_pos] += 1.5 / np.sqrt(d)
+    wide = X.copy()
+    wide[:, 0] *= scale
+    fits = [
+        newton_cg(
+            LocalDesign(rows),
+            is_pos,
+            np.ones(n),
+            loss=SquaredHinge(),
+            alpha=1e-3,
+            tol=1e-4,
+        )
+        for rows in (wide, X)
+    ]
+    # The wide column costs no penalty, so the objective is a little lower.
+    assert fits[0].converged
+    assert fits[0].value <= fits[1].value * (1 + 3e-4)
+
+
 def test_objective_never_rises(rng):
     X, is_pos, weight = draw_problem(rng, n=400, d=20)
     result = newton_cg(
@@ -184,6 +207,18 @@ def test_equal_classes_give_zero(rng):
     )
     assert result.converged
     assert_allclose(result.coef, 0, atol=1e-12)
+
+
+def test_underflow_is_explained(rng):
+    X, is_pos, weight = draw_problem(rng)
+    with pytest.raises(ValueError, match="Scale the features"):
+        newton_cg(
+            LocalDesign(1e-165 * X),
+            is_pos,
+            weight,
+            loss=SquaredHinge(),
+            alpha=1.0,
+        )
 
 
 def test_overflow_is_explained():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a fit and the place where it keeps its states have to agree on."""
 
+import functools
 import hashlib
 from collections.abc import Callable, Iterable
 from itertools import islice
@@ -54,11 +55,15 @@ def _told(value: Any) -> str:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, np.random.RandomState):
-        return f"RandomState {fingerprint(str(value.get_state()))}"
+        return f"RandomState {fingerprint(*value.get_state())}"
     if isinstance(value, np.random.Generator):
         return f"Generator {fingerprint(str(value.bit_generator.state))}"
     if isinstance(value, np.ndarray) or is_sparse(value):
         return f"array {fingerprint(value)}"
+    if isinstance(value, functools.partial):
+        named = {name: _told(given) for name, given in value.keywords.items()}
+        given = [*map(_told, value.args), *sorted(named.items())]
+        return f"partial of {_told(value.func)} {given}"
     if callable(value) and hasattr(value, "__qualname__"):
         return f"{value.__module__}.{value.__qualname__}"
     return repr(value)
@@ -77,23 +82,26 @@ def fingerprint(*values: Any) -> str:
     """
     digest = hashlib.blake2b(digest_size=16)
     for value in values:
-        parts = (
-            [value.data, value.indices, value.indptr] if is_sparse(value) else [value]
-        )
+        parts = [value]
+        if is_sparse(value):
+            rows = value.tocsr()
+            parts = [rows.data, rows.indices, rows.indptr, rows.shape]
         for part in parts:
             array = np.asarray(part)
             digest.update(f"{array.dtype.kind} {array.shape}".encode())
             if array.dtype.kind in "biufcmM":
-                digest.update(np.ascontiguousarray(array).tobytes())
+                array = np.ascontiguousarray(array).reshape(-1)
+                digest.update(array.view(np.uint8).data)
             else:
                 digest.update(repr(array.ravel().tolist()).encode())
     return digest.hexdigest()
 
 
 def take_over(model: Any, saved: Any) -> None:
-    """Give a model the state of a saved one of its kind."""
+    """Give a model the state of a saved one of its kind; it says as much as before."""
+    kept = {name: value for name, value in vars(model).items() if name == "verbose"}
     vars(model).clear()
-    vars(model).update(vars(saved))
+    vars(model).update(vars(saved) | kept)
 
 
 def skip(batches: Iterable[Any], n_batches: int) -> Iterable[Any]:
@@ -111,13 +119,19 @@ def go_on(batches: Iterable[Any], n_batches: int, first: str) -> Iterable[Any]:
     reader = iter(batches)
     batch = next(reader, None)
     if batch is None or fingerprint(*batch) != first:
+        # Else its thread would live as long as the error.
+        _close(reader)
         raise ValueError(
             "The checkpoint is of another fit: its first batch was not the one that "
             "comes now. Give the same files, columns and batch size, or another folder."
         )
     if hasattr(batches, "skip"):
-        if hasattr(reader, "close"):
-            reader.close()
+        _close(reader)
         rest: Iterable[Any] = batches.skip(n_batches)
         return rest
     return islice(reader, n_batches - 1, None)
+
+
+def _close(reader: Any) -> None:
+    if hasattr(reader, "close"):
+        reader.close()

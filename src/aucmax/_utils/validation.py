@@ -153,7 +153,7 @@ def check_batch(
 
 def refuse_huge(X: Matrix, limit: float) -> None:
     """Raise where sums of powers could overflow, before anything has changed."""
-    size = _largest(X)
+    size = largest(X)
     if size > limit:
         raise ValueError(
             f"X holds a value of size {size:g}, and sums of squares would overflow. "
@@ -374,7 +374,7 @@ def _is_vector(y: Any) -> TypeGuard[NDArray[Any]]:
     return type(y) is np.ndarray and y.ndim == 1
 
 
-def _largest(X: Matrix) -> float:
+def largest(X: Matrix) -> float:
     """Return the largest size of a value; NaN if there is one."""
     values: NDArray[Any] = X if isinstance(X, np.ndarray) else X.data
     # Twice the speed of the functions of the same names for small arrays.
@@ -385,7 +385,7 @@ def _largest(X: Matrix) -> float:
 
 def _is_within(X: Matrix, limit: float) -> bool:
     """Say whether no value is NaN, infinite or above ``limit`` in size."""
-    return _largest(X) <= min(limit, np.finfo(np.float64).max)
+    return largest(X) <= min(limit, np.finfo(np.float64).max)
 
 
 def _refuse_text(X: Any) -> None:

@@ -31,6 +31,11 @@ def learn_in_order(
     checkpoint: Checkpoint | None,
 ) -> None:
     """Learn all batches, as many times as there are passes, or those that are left."""
+    try:
+        learn = model.partial_fit
+    except AttributeError as error:
+        # What a model lacks with its parameters, it explains in the cause.
+        raise error.__cause__ or error from None
     n_passes = getattr(model, "n_passes", 1)
     if n_passes > 1 and isinstance(source, Iterator):
         raise TypeError(
@@ -43,9 +48,7 @@ def learn_in_order(
         check_checkpoint(checkpoint)
         saved = checkpoint.resume(describe_fit(model))
         if saved is not None:
-            verbose = getattr(model, "verbose", 0)
             take_over(model, saved["model"])
-            model.verbose = verbose
             first_pass, n_done = saved["n_passed"], saved["n_batches"]
             first = saved["first"]
     for n_passed in range(first_pass, n_passes):
@@ -56,7 +59,7 @@ def learn_in_order(
                 if number == 1 and checkpoint is not None:
                     first = fingerprint(X, y)
                 if np.shape(X)[0]:
-                    model.partial_fit(X, y, classes=classes)
+                    learn(X, y, classes=classes)
             except Exception as error:  # of any kind: it goes on, and says where
                 error.add_note(f"This was in batch {number} of the source.")
                 raise

@@ -15,6 +15,7 @@ from aucmax._utils.typing import (
     is_sparse,
     to_dense,
 )
+from aucmax._utils.validation import largest
 from aucmax.metrics.threshold import balanced_threshold
 from aucmax.solvers.online._base import Diverged, Learner, Model
 from aucmax.summaries import RowSample
@@ -120,4 +121,9 @@ class OnlineStream:
 def is_within(X: Matrix, limit: float) -> bool:
     """Say whether no value is NaN or above a finite ``limit`` in size."""
     values = X if isinstance(X, np.ndarray) else X.data
-    return all_within(as_plain(values).reshape(-1), limit)
+    if values.flags.f_contiguous:
+        # The order does not matter, so this is no copy.
+        values = values.T
+    if values is as_plain(values):
+        return all_within(values.reshape(-1), limit)
+    return largest(values) <= min(limit, np.finfo(np.float64).max)

@@ -29,7 +29,6 @@ from aucmax._utils.validation import (
 )
 from aucmax.design import LocalDesign, StreamedDesign
 from aucmax.design.local import offset_stride, typical_row
-from aucmax.estimators._holdout import row_keys
 from aucmax.solvers._sampling import spread_sample
 
 # Batches (X, y) or (X, y, sample_weight), the same ones at every iteration.
@@ -83,7 +82,7 @@ class Rows:
             yield rows
 
     def _converted(self, X: Any) -> Matrix:
-        is_ready = isinstance(X, np.ndarray) or (
+        is_ready = type(X) is np.ndarray or (
             is_sparse(X) and X.format == "csr" and X.has_canonical_format
         )
         # Checked in the first pass; other forms have to be converted once more.
@@ -245,30 +244,30 @@ class _Found:
             checked = np.broadcast_to(np.asarray(weight, float), checked.shape).copy()
         self.weights.append(checked)
         if self.digest is not None:
-            told = row_keys(rows), self.codes[-1], checked
-            self.digest = fingerprint(self.digest, *told)
+            self.digest = fingerprint(self.digest, rows, self.codes[-1], checked)
 
     def _encode(self, y: NDArray[Any]) -> NDArray[np.int8]:
         """Return the number of each label in the order in which they were met."""
-        if y.dtype.kind == "f" and not np.isfinite(y).all():
+        if _lacks_labels(y):
             raise ValueError(
-                f"y contains NaN or infinity. {self.name} needs two distinct labels; "
-                "leave out the rows whose label is missing."
+                f"y contains NaN, None or infinity. {self.name} needs two distinct "
+                "labels; leave out the rows whose label is missing."
             )
         values, which = np.unique(y, return_inverse=True)
         is_text = y.dtype.kind in "US" or isinstance(values[0], str | bytes)
         self.is_object = self.is_object or y.dtype.kind == "O"
         if self.labels and is_text != isinstance(self.labels[0], str | bytes):
             raise ValueError(
-                f"The labels are of another kind than before: {values[0]!r} here, "
-                f"{self.labels[0]!r} there. Write them alike in all batches."
+                "The labels are of another kind than before: "
+                f"{_shown(values[0])} here, {_shown(self.labels[0])} there. Write them "
+                "alike in all batches."
             )
         codes = np.empty(len(values), dtype=np.int8)
         for k, label in enumerate(values):
             if label not in self.labels:
                 self.labels.append(label)
             if len(self.labels) > 2:
-                shown = ", ".join(map(repr, self.labels[:N_SHOWN]))
+                shown = ", ".join(_shown(label) for label in self.labels[:N_SHOWN])
                 raise ValueError(
                     "Only binary classification is supported, but there are more than "
                     f"two labels: {shown}. Choose two of them, or compare one with the "
@@ -362,3 +361,24 @@ def resume_fit(
         "data": inputs.digest,
     }
     return checkpoint.resume(what), checkpoint.offer
+
+
+def _lacks_labels(y: NDArray[Any]) -> bool:
+    """Say whether a label is NaN, infinite, None or NaT."""
+    if y.dtype.kind == "f":
+        return not np.isfinite(y).all()
+    if y.dtype.kind in "mM":
+        return bool(np.isnat(y).any())
+    return y.dtype.kind == "O" and any(map(_is_missing, y))
+
+
+def _is_missing(label: Any) -> bool:
+    try:
+        return label is None or bool(label != label)
+    except TypeError:  # of pandas.NA, which is neither true nor false
+        return True
+
+
+def _shown(label: Any) -> str:
+    """Return a label as a user writes it, without numpy's name for its type."""
+    return repr(label.item() if isinstance(label, np.generic) else label)

@@ -2,6 +2,7 @@
 """The squared hinge over all pairs: smooth, exact, one sort."""
 
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
 
@@ -25,7 +26,7 @@ class SquaredHinge:
     """Mean over pairs of ``max(0, margin - (s_pos - s_neg)) ** 2``.
 
     One sort for value and gradient, O(n log n); none, O(n), for a curvature product,
-    whatever the number of pairs. Products share memory: one at a time.
+    whatever the number of pairs.
     """
 
     margin: float = 1.0
@@ -49,7 +50,7 @@ class SquaredHinge:
         block = np.empty((4, n + 2)) if memory is None else memory
         scores = np.ascontiguousarray(scores, dtype=np.float64)
         shifted, order, third, grad = sorted_scores(scores, is_pos, self.margin, block)
-        middle = int(order[n // 2])
+        middle = _middle(order, weight)
         pivot = float(shifted[middle])
         by_class, partner = third.view(np.uint32).reshape(2, n)
         n_pos = link_partners(order, is_pos, by_class, partner)
@@ -58,19 +59,36 @@ class SquaredHinge:
         masses = partner_mass(weight, by_class, n_pos, partner, sums, mass)
         scale = 2.0 / (masses[0] * masses[1])
 
-        pairs = middle, weight, by_class, n_pos, partner, mass, scale, sums
+        pairs = middle, weight, by_class, n_pos, partner, mass, scale
+        # Whoever multiplies meanwhile, in another thread, takes other memory.
+        is_taken = Lock()
 
         def hess_dot(vector: FloatArray, out: FloatArray | None = None) -> FloatArray:
             out = np.empty(n) if out is None else out
-            active_product(vector, is_pos, 0.0, *pairs, out)
+            is_ours = is_taken.acquire(blocking=False)
+            try:
+                scratch = sums if is_ours else np.empty(n + 2)
+                active_product(vector, is_pos, 0.0, *pairs, scratch, out)
+            finally:
+                if is_ours:
+                    is_taken.release()
             return out
 
         # On a fixed active set the loss is a homogeneous quadratic of the shifted
         # scores, so its gradient is a curvature product and its value half a dot.
-        active_product(scores, is_pos, self.margin, *pairs, grad)
+        active_product(scores, is_pos, self.margin, *pairs, sums, grad)
         shifted = sums[:n]
         shift_positives(scores, is_pos, self.margin, pivot, shifted)
         return Terms(0.5 * dot(shifted, grad), grad, hess_dot, lambda: scale * mass)
+
+
+def _middle(order: IntArray, weight: FloatArray) -> int:
+    """Return the row in the middle of the order, of those that have weight."""
+    middle = order[len(order) // 2]
+    if weight[middle] == 0.0:
+        used = order[weight[order] > 0.0]
+        middle = used[len(used) // 2]
+    return int(middle)
 
 
 def sorted_scores(

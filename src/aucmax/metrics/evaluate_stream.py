@@ -128,9 +128,7 @@ def evaluate_stream(
         check_checkpoint(checkpoint)
         past = {"window": window, "fading": fading}
         saved = checkpoint.resume({"evaluate_stream": past, **describe_fit(model)})
-        if saved is not None:
-            take_over(model, saved["model"])
-    known = getattr(model, "classes_", None)
+    known = getattr(model if saved is None else saved["model"], "classes_", None)
     if classes is not None:
         given = split_labels(classes, name="evaluate_stream")[0]
         if known is not None and not np.array_equal(given, known):
@@ -158,6 +156,8 @@ def _run(
         metric, n_done, first = saved["metric"], saved["n_batches"], saved["first"]
         n_rows, n_pos = saved["n_rows"], saved["n_pos"]
     batches = go_on(batches, n_done, first)
+    if saved is not None:
+        take_over(model, saved["model"])
     for number, batch in enumerate(batches, start=n_done + 1):
         try:
             X, y = _unpack(batch)

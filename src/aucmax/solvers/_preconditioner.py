@@ -46,6 +46,8 @@ class Preconditioner:
         self.hessian = hessian
         # CG steps after which to make a new one.
         self.patience = patience
+        # What was added to the diagonal, so that no direction looks flat.
+        self.shift = 0.0
         self._factor: FloatArray | None = None
 
     @classmethod
@@ -96,6 +98,11 @@ class Preconditioner:
         return cls(hessian)
 
     @property
+    def is_exact(self) -> bool:
+        """Whether it is the Hessian of all rows, but for what ``shift`` adds."""
+        return self.hessian is not None and self.patience == 0
+
+    @property
     def is_lasting(self) -> bool:
         """Whether it is an estimate made to serve for several Newton steps."""
         return self.hessian is not None and self.patience > 0
@@ -116,6 +123,7 @@ class Preconditioner:
             shifted.flat[:: d + 1] += shift
             self._factor, failed = lapack.dpotrf(shifted, lower=True)
             if not failed:
+                self.shift = shift
                 return
             shift *= 10.0
         self.hessian = self._factor = None

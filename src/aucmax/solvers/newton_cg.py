@@ -24,13 +24,14 @@ from aucmax.solvers._sampling import spread_sample
 # that the preconditioner has missed. With none, or with few rows per feature, progress
 # is slow rather than done: the residual must shrink as much as well. A direction that
 # has taken many CG steps may stay rough there: in the first steps, until one promises
-# this many times the tolerance.
+# less than this many times the tolerance.
 MIN_PROGRESS = 0.1
 MIN_PROGRESS_HARD, MIN_PROGRESS_ROUGH = 0.01, 0.5
 ROUGH_STEPS, ROUGH, ROUGH_AFTER = 15, 100.0, 25
 MAX_CG = 250
 # Or when nothing is left of the residual, as after one step where the preconditioner is
-# the Hessian.
+# the Hessian. An estimate of it may overstate weak directions, in whose metric nothing
+# seems left while they are all that is left.
 SOLVED = 1e-8
 # The slope along a direction is "zero" at this fraction of its first value.
 SEARCH_TOL = 0.1
@@ -50,6 +51,10 @@ SAFETY = 0.5
 # And only near the end: a step that promised this many times the tolerance.
 NEARLY = 30.0
 TINY = np.finfo(float).tiny
+TOO_SMALL = (
+    "The gradient is too small to square: X holds tiny values. Scale the features "
+    "first, for example with sklearn.preprocessing.StandardScaler."
+)
 
 
 def newton_cg(
@@ -271,9 +276,13 @@ class NewtonCG(Descent):
         scaled = preconditioner.solve(residual)
         step = scaled
         norm = first_norm = float(residual @ scaled)
+        if first_norm == 0.0:
+            raise ValueError(TOO_SMALL)
         n_steps, decrease, stretch = 0, 0.0, 1.0
         n, d = self.design.shape
         is_hard = preconditioner.hessian is None or n < 2 * d
+        # The shift overstates them as well.
+        solved = SOLVED * alpha / preconditioner.shift if preconditioner.is_exact else 0
         least = MIN_PROGRESS_HARD
         while n_steps < MAX_CG:
             n_steps += 1
@@ -292,7 +301,7 @@ class NewtonCG(Descent):
             decrease += gain
             scaled = preconditioner.solve(residual)
             previous, norm = norm, float(residual @ scaled)
-            if norm <= SOLVED * first_norm:
+            if norm <= solved * first_norm:
                 break
             if is_hard:
                 if is_rough and n_steps >= ROUGH_AFTER:
