@@ -2,6 +2,7 @@
 """Workers that are killed, and a scheduler that is."""
 
 import contextlib
+import logging
 import os
 import signal
 import subprocess
@@ -120,6 +121,103 @@ def test_lost_scheduler_is_one_clear_error_and_changes_nothing(
     assert "distributed.Client" in str(caught.value)
     for name, value in before.items():
         assert_array_equal(getattr(model, name), value)
+
+
+@pytest.fixture
+def default(compiled):
+    """A cluster in this process and a client as most make it: Dask's default."""
+    with contextlib.ExitStack() as stack:
+        # A client that is closed inside of its own with statement leaves its setting.
+        stack.enter_context(dask.config.set(scheduler=None))
+        cluster = distributed.LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            processes=False,
+            dashboard_address=":0",
+            silence_logs=logging.CRITICAL,
+        )
+        stack.enter_context(cluster)
+        client = distributed.Client(cluster, timeout=4)
+        stack.callback(client.close)
+        yield client, cluster
+
+
+def wait_until_closed(client):
+    for _ in range(600):
+        if client.status == "closed":
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"the client is {client.status}")
+
+
+@pytest.mark.parametrize("is_entered", [False, True])
+@pytest.mark.parametrize("closed", ["client", "cluster"])
+def test_scheduler_lost_between_two_calls(
+    default, data, monkeypatch, closed, is_entered
+):
+    """Dask forgets a closed client, unless inside of its own with statement."""
+    client, cluster = default
+    address = client.scheduler.address
+    X, y = on_dask(*data)
+    model = DaskRankSVM(alpha=0.1).fit(X, y)
+    before = {name: np.copy(getattr(model, name)) for name in ("coef_", "intercept_")}
+    original = DaskDesign.adjoint
+
+    def closing(self, vector):
+        (client if closed == "client" else cluster).close()
+        wait_until_closed(client)
+        return original(self, vector)
+
+    monkeypatch.setattr(DaskDesign, "adjoint", closing)
+    with (
+        client if is_entered else contextlib.nullcontext(),
+        pytest.raises(RuntimeError, match=f"scheduler at {address} was lost"),
+    ):
+        model.set_params(alpha=0.01).fit(X, y)
+    for name, value in before.items():
+        assert_array_equal(getattr(model, name), value)
+
+
+def test_scheduler_lost_where_another_client_is_left(default, client):
+    mine, _ = default
+    kept = _cluster.keep([_cluster.later(np.zeros, 3)])
+    address = mine.scheduler.address
+    mine.close()
+    wait_until_closed(mine)
+    with (
+        client.as_current(),
+        pytest.raises(RuntimeError, match=f"scheduler at {address} was lost"),
+    ):
+        _cluster.fetch([_cluster.later(np.sum, kept[0])])
+
+
+def test_data_of_a_client_that_is_not_the_active_one(client):
+    with client.as_current():
+        kept = _cluster.keep([_cluster.later(np.ones, 3)])
+        total = _cluster.later(np.sum, kept[0])
+    with pytest.raises(RuntimeError, match=r"not the active client.*as_current\(\)"):
+        _cluster.fetch([total])
+    with client.as_current():
+        assert _cluster.fetch([total]) == [3.0]
+
+
+def test_two_clients_of_one_scheduler(default):
+    """What one keeps the other may use, and errors of tasks are their own."""
+    _, cluster = default
+    kept = _cluster.keep([_cluster.later(np.ones, 3)])
+    with distributed.Client(cluster, set_as_default=False) as other, other.as_current():
+        assert _cluster.fetch([_cluster.later(np.sum, kept[0])]) == [3.0]
+        with pytest.raises(ValueError, match="reshape"):
+            _cluster.fetch([_cluster.later(np.reshape, kept[0], (2, 2))])
+
+
+def test_errors_of_tasks_are_their_own_after_a_client_was_closed(default):
+    client, _ = default
+    _cluster.keep([_cluster.later(np.zeros, 3)])
+    client.close()
+    wait_until_closed(client)
+    with pytest.raises(ValueError, match="invalid literal"):
+        _cluster.fetch([_cluster.later(int, "three")])
 
 
 def test_errors_of_files_are_their_own(client):

@@ -219,6 +219,38 @@ def test_columns_that_cannot_be_features(tmp_path):
     refused("no columns to learn from", file)
 
 
+class Scaled(pa.ExtensionType):
+    """A type with no hash, as those of users."""
+
+    def __init__(self):
+        super().__init__(pa.float64(), "aucmax.tests.scaled")
+
+    def __arrow_ext_serialize__(self):
+        return b""
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage_type, serialized):
+        return cls()
+
+
+@pytest.fixture
+def scaled():
+    pa.register_extension_type(Scaled())
+    yield pa.ExtensionArray.from_storage(Scaled(), pa.array([1.0, 2.0]))
+    pa.unregister_extension_type("aucmax.tests.scaled")
+
+
+def test_extension_types(tmp_path, scaled):
+    file = tmp_path / "a.parquet"
+    table(file, x=[1.0, 2.0], e=scaled, y=[0, 1])
+    refused(r"'e' of .*a\.parquet holds extension<.*> values. Leave it out with", file)
+    refused("The target 'e' .* holds extension<", file, target="e", columns=["x"])
+    refused("The weight 'e' .* holds other values", file, weight="e")
+    assert read_batches(file, target="y", columns=["x"]).n_features == 1
+    table(tmp_path / "b.parquet", x=[1.0, 2.0], e=[1.0, 2.0], y=[0, 1])
+    refused(r"'e' holds numbers \(double\) in .*b.*other values \(extension", tmp_path)
+
+
 def test_names(tmp_path):
     file = tmp_path / "a.parquet"
     pa.parquet.write_table(pa.table([[1], [2], [3]], names=["x", "x", "y"]), file)

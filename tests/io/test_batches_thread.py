@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import contextlib
 import gc
 import subprocess
 import sys
 import threading
-from contextlib import closing
+import weakref
 
 import numpy as np
 import pytest
@@ -58,6 +59,37 @@ def test_errors_come_after_the_items_before_them(depth, n):
     assert next(items, "end") == "end"
 
 
+@pytest.mark.parametrize("depth", [0, 1, 2])
+@pytest.mark.parametrize("is_taken", [True, False])
+def test_errors_are_in_no_cycle(depth, is_taken):
+    found, raised = [], threading.Event()
+
+    def fail():
+        error = Broken()
+        found.append(weakref.ref(error))
+        try:
+            yield 1
+            raised.set()
+            raise error
+        finally:
+            # Else this frame, which the error holds, would hold the error.
+            del error
+
+    gc.disable()
+    try:
+        items = ahead(fail, depth)
+        next(items)
+        if is_taken:
+            with contextlib.suppress(Broken):
+                next(items)
+        elif depth:
+            assert raised.wait(60)
+        items.close()
+        assert found[0]() is None
+    finally:
+        gc.enable()
+
+
 @pytest.mark.parametrize("depth", [0, 1, 2, 5])
 @pytest.mark.parametrize("taken", [0, 1, 5])
 def test_thread_ends_when_the_iterator_is_closed_or_dropped(depth, taken):
@@ -84,7 +116,7 @@ def test_few_items_wait():
             made.append(k)
             yield k
 
-    with closing(ahead(make, 3)) as items:
+    with contextlib.closing(ahead(make, 3)) as items:
         next(items)
         # Until nothing more can happen: three wait, and one could not be put.
         limit = threading.Event()

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """States of a fit that survive whatever happens to the process or the disk."""
 
+import importlib
 import os
 import signal
 import subprocess
 import sys
+import types
 import warnings
 
 import numpy as np
@@ -98,6 +100,45 @@ def test_begins_anew_when_all_are_damaged(tmp_path):
         file.write_bytes(b"")
     with pytest.warns(UserWarning, match="cut off"):
         assert Checkpoints(tmp_path).resume(WHAT) is None
+    assert names(tmp_path) == [f"checkpoint-0000000{k}.damaged" for k in (1, 2)]
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_code_that_is_not_found_is_no_damage(tmp_path, monkeypatch, is_there):
+    folder, place = tmp_path / "kept", tmp_path / "modules"
+    place.mkdir()
+    module = place / "kernel_of_a_test.py"
+    module.write_text("def product(X, Y):\n    return X @ Y.T\n")
+    monkeypatch.syspath_prepend(place)
+    name = module.stem
+    product = importlib.import_module(name).product
+    kept = offered(folder, 0)
+    for _ in range(2):
+        kept.offer(lambda: {"kernel": product})
+    before = names(folder)
+    again = Checkpoints(folder, trusted=[f"{name}.product"])
+    assert again.resume(WHAT) == {"kernel": product}
+    monkeypatch.delitem(sys.modules, name)
+    module.unlink()
+    if is_there:
+        # But without the function.
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    importlib.invalidate_caches()
+    with pytest.raises(ImportError, match=rf"00000002.*{name}.*Make it importable"):
+        again.resume(WHAT)
+    assert names(folder) == before
+
+
+def test_damaged_ones_of_another_fit_stay(tmp_path):
+    offered(tmp_path, 2)
+    (tmp_path / "checkpoint-00000002.skops").write_bytes(b"")
+    before = names(tmp_path)
+    with (
+        pytest.warns(UserWarning, match="00000002"),
+        pytest.raises(ValueError, match="of another fit"),
+    ):
+        Checkpoints(tmp_path).resume(WHAT | {"estimator": "Other"})
+    assert names(tmp_path) == before
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import os
 import pathlib
 import pickle
 import re
+import shutil
 import sys
 import threading
 import zipfile
@@ -22,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import aucmax
-from aucmax import OPAUC, LeastSquaresAUC, Nystroem
+from aucmax import NBAUC, OPAUC, LeastSquaresAUC, Nystroem
 from aucmax.io import UntrustedModel, _trusted, load, read_metadata, save
 from aucmax.io._states import METHODS, add_states
 from aucmax.neighbors import ladder
@@ -343,6 +344,21 @@ def nodes_of(value):
     if isinstance(value, dict | list):
         for each in value.values() if isinstance(value, dict) else value:
             yield from nodes_of(each)
+
+
+def test_a_module_that_is_missing_is_named(tmp_path, monkeypatch):
+    (tmp_path / "width.py").write_text("def linear(X, Y):\n    return X @ Y.T\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    linear = importlib.import_module("width").linear
+    X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
+    model = NBAUC(10, kernel=linear, gamma=1.0, alpha=0.1, random_state=0).fit(X, y)
+    file = tmp_path / "model.aucmax"
+    save(model, file)
+    (tmp_path / "width.py").unlink()
+    monkeypatch.delitem(sys.modules, "width")
+    shutil.rmtree(tmp_path / "__pycache__", ignore_errors=True)
+    with pytest.raises(ValueError, match="needs the module width"):
+        load(file, trusted=["width.linear"])
 
 
 def test_senseless_schemas_are_refused(file):

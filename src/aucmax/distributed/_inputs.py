@@ -278,7 +278,8 @@ def _cut_at_multiples(
             (np.minimum(high, ends[some]) - starts[some]).tolist(),
             strict=True,
         )
-        new.append(later(_join, [later(_slice, parts[k], a, b) for k, a, b in inside]))
+        # Not as a list, in which Dask would not see what they depend on.
+        new.append(later(_join, *[later(_slice, parts[k], a, b) for k, a, b in inside]))
     new = keep(new)
     return new, _count_all(new)
 
@@ -289,7 +290,7 @@ def _slice(part: Part, low: int, high: int) -> Part:
     return part.take(slice(low, high))
 
 
-def _join(pieces: list[Part]) -> Part:
+def _join(*pieces: Part) -> Part:
     if len(pieces) == 1:
         return pieces[0]
     rows, is_pos, weight = zip(*pieces, strict=True)

@@ -28,9 +28,9 @@ class DaskNBAUC(DaskScorer, NBAUC):
 
     What is "auto" and the landmarks are chosen by the driver, on a spread of at most
     100,000 rows, fewer of wide ones; landmarks travel to the workers, which keep the
-    kernel values of their rows. One number per row travels for every product. With no
-    more rows than that, or with ``gamma``, ``alpha`` and ``landmarks`` given, the model
-    is that of NBAUC, to rounding.
+    kernel values of their rows. One number per row travels for every product. Where
+    the spread is all rows, or with ``gamma``, ``alpha`` and ``landmarks`` given, the
+    model is that of NBAUC, to rounding.
 
     Runs on the cluster of the active ``distributed.Client``, else in threads of this
     process. It never starts a cluster.

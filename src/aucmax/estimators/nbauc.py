@@ -220,11 +220,12 @@ class NBAUC(KernelScorer):
     ) -> "NBAUC":
         """Fit to rows that are never all in memory.
 
-        What is "auto" and the landmarks are chosen on a spread of at most 100,000 rows;
-        with no more than that, or with ``gamma``, ``alpha`` and ``landmarks`` given,
-        the coefficients are those of ``fit``, to rounding. Some vectors with one number
-        per row are held, one or two batches, and as many values between rows and
-        landmarks as ``memory_budget`` allows; the others are computed at every pass.
+        What is "auto" and the landmarks are chosen on a spread of at most 100,000 rows,
+        fewer of wide ones. Where that is all rows, or with ``gamma``, ``alpha`` and
+        ``landmarks`` given, the coefficients are those of ``fit``, to rounding. Some
+        vectors with one number per row are held, one or two batches, and as many values
+        between rows and landmarks as ``memory_budget`` allows; the others are computed
+        at every pass.
 
         Parameters
         ----------

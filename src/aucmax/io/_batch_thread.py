@@ -95,3 +95,6 @@ def _run(
         last = Failure(error)
     if not stop.is_set():
         queue.put(last)
+    # An error holds this frame, which would hold the error, also where nobody takes it
+    # out of the queue.
+    del last, queue

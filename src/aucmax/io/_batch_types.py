@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What columns hold, over all files: numbers, text, dates, and how it is written."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -13,9 +13,14 @@ from aucmax.io._batch_readers import Schema
 NUMBER, TEXT, DATE, EMPTY, OTHER = "numbers", "text", "dates", "nothing", "other values"
 
 
-@cache
 def class_of(kind: Any) -> str:
     """Return what values of a type of Arrow are to us."""
+    # Extension types that are defined in Python have no hash.
+    return _class_of(kind) if isinstance(kind, Hashable) else OTHER
+
+
+@cache
+def _class_of(kind: Any) -> str:
     types = import_optional("pyarrow", "io").types
     if types.is_null(kind):
         return EMPTY

@@ -109,11 +109,15 @@ class Checkpoints:
         ------
         ValueError
             If the folder has the states of another fit.
+        ImportError
+            If a state names a module, or a part of one, that is not found here. The
+            files stay as they are.
 
         Warns
         -----
         UserWarning
-            If the newest state is damaged; the one before is taken.
+            If the newest state is damaged; the one before is taken. If all are, the fit
+            begins anew.
         """
         self._what = what
         # Now, rather than after hours.
@@ -122,24 +126,31 @@ class Checkpoints:
         for draft in self.folder.iterdir():
             if DRAFT.fullmatch(draft.name):
                 draft.unlink(missing_ok=True)
+        damaged = []
+        state: State | None = None
         for file in reversed(self._files()):
             try:
                 told = read_metadata(file)["metadata"]
-                state: State = load(file, trusted=self.trusted)
+                state = load(file, trusted=self.trusted)
             except (NewerFormat, UntrustedModel):
                 raise
             except ValueError as error:
+                if isinstance(error.__cause__, ImportError | AttributeError):
+                    raise _not_found(file, error.__cause__) from error.__cause__
                 warnings.warn(
                     f"{error} The checkpoint before it is used, if there is one.",
                     UserWarning,
                     stacklevel=5,
                 )
-                # Out of the way, or it would count as one of those to keep.
-                file.replace(file.with_suffix(".damaged"))
+                damaged.append(file)
                 continue
             self._refuse_another(told)
-            return state
-        return None
+            break
+        # Out of the way, or they would count as some of those to keep. Not before it is
+        # known that the others are of this fit.
+        for file in damaged:
+            file.replace(file.with_suffix(".damaged"))
+        return state
 
     def offer(self, state: Callable[[], State]) -> None:
         """Keep what ``state()`` returns, if it is its turn.
@@ -186,3 +197,11 @@ class Checkpoints:
                 f"{then}, but now it is {now}. Give another folder, or delete this one "
                 "to begin anew."
             )
+
+
+def _not_found(file: Path, error: BaseException) -> ImportError:
+    return ImportError(
+        f"{file} names code that is not found here: {error}. Make it importable, as it "
+        "was when the checkpoint was written, and call again; or give another folder "
+        "to begin anew."
+    )

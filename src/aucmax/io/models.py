@@ -248,6 +248,12 @@ def _refusal(file: Path, names: list[str], more: list[str]) -> UntrustedModel:
 
 
 def _failure(file: Path, told: dict[str, Any], error: Exception) -> ValueError:
+    if isinstance(error, ModuleNotFoundError):
+        return ValueError(
+            f"{file} cannot be loaded: it needs the module {error.name}, which cannot "
+            "be imported here. Install it, or put it where it was when the file was "
+            "saved."
+        )
     now, then = versions(), told["versions"]
     if all(then.get(name) == now[name] for name in ("aucmax", "scikit-learn", "numpy")):
         return ValueError(
