@@ -184,6 +184,14 @@ def twin(source, quick):
     return X[:n], X[n:], y[:n], y[n:]
 
 
+def draw_frequent(n, d, nnz, rng):
+    """Return rows of up to so many nonzeros; frequent features first, as words are."""
+    columns = (d * rng.random((n, nnz)) ** 3).astype(np.int32)
+    rows = np.repeat(np.arange(n, dtype=np.int32), nnz)
+    values = rng.random(n * nnz)
+    return sparse.csr_matrix((values, (rows, columns.ravel())), shape=(n, d))
+
+
 def draw_words(n, d, n_words, rng):
     """Return rows of length one with words drawn by Zipf's law; repeated ones merge."""
     words = (d ** rng.random((n, n_words)) - 1).astype(np.int32)

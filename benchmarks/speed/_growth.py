@@ -5,11 +5,12 @@ import numpy as np
 from _suite import Measurement
 
 
-def growth(curve, *, least=0.0, unit="s", **rest):
+def growth(curve, *, grows, least=0.0, unit="s", **rest):
     """Return the exponent fitted to the points whose size is at least `least`.
 
-    The line goes through the logarithms by least squares. `low` and `high` are the
-    exponents between neighbours; the cost shown is that of the largest size.
+    `grows` says what the sizes are. The line goes through the logarithms by least
+    squares. `low` and `high` are the exponents between neighbours; the cost shown is
+    that of the largest size.
     """
     points = [(size, cost) for size, cost in curve if size >= least]
     if len(points) < 2:
@@ -25,4 +26,5 @@ def growth(curve, *, least=0.0, unit="s", **rest):
         low=float(between.min()),
         high=float(between.max()),
         curve=[(float(size), float(cost)) for size, cost in curve],
+        grows=grows,
     )

@@ -33,8 +33,14 @@ def markdown(run):
     lines += ["", "## Missed bars", ""]
     missed = [made for made in run["measurements"] if not made.holds]
     lines += table(HEADERS[:-1], [cells(made)[:-1] for made in missed], text=3)
+    if any(dropped(run)):
+        lines += ["", "## Bars that did not count in this run", ""]
+        lines += table(DROPPED, dropped(run), text=3)
+    if any(left_out(run)):
+        lines += ["", "## Left out", "", *(f"- {why}" for why in left_out(run))]
     for script, group in by_script(run):
         lines += ["", f"## `{script}.py`", ""]
+        lines += [origin_sentence(run, script), ""]
         lines += table(HEADERS, [[*cells(made), more(made)] for made in group], text=3)
     return "\n".join(lines) + "\n"
 
@@ -58,6 +64,7 @@ def page(run, changes):
     scripts = [
         {
             "name": script,
+            "origin": origin_sentence(run, script),
             "rows": [(cells(made), more(made), made.holds) for made in group],
         }
         for script, group in by_script(run)
@@ -70,6 +77,9 @@ def page(run, changes):
         n_barred=len(barred),
         n_held=sum(made.holds for made in barred),
         missed=[cells(made) for made in barred if not made.holds],
+        dropped=list(dropped(run)),
+        dropped_headers=DROPPED,
+        left_out=list(left_out(run)),
         goals=goal_rows(run),
         changes=changes,
         headers=HEADERS,
@@ -83,10 +93,8 @@ def page(run, changes):
 def run_sentence(run):
     machine, versions = run["machine"], run["versions"]
     said = (
-        f"Run on {run['date']}: {machine['processor']}, {machine['cores']} cores, "
-        f"{machine['system']}, Python {machine['python']}; "
-        + ", ".join(f"{name} {version}" for name, version in versions.items())
-        + "."
+        f"Run on {run['date']}{at_commit(run)}: {machine_words(machine)}; "
+        f"{version_words(versions)}."
     )
     if run["quick"]:
         said += " **A quick run on tiny sizes: its ratios mean nothing.**"
@@ -97,11 +105,64 @@ def run_sentence(run):
     return said
 
 
+def at_commit(origin):
+    return f" at commit {origin['commit']}" if origin.get("commit") else ""
+
+
+def machine_words(machine):
+    return (
+        f"{machine['processor']}, {machine['cores']} cores, {machine['system']}, "
+        f"Python {machine['python']}"
+    )
+
+
+def version_words(versions):
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
+
+
+def origin_sentence(run, script):
+    """Return when and by what the figures of a script were made.
+
+    Of machine and versions, only what differs from the run as a whole is said.
+    """
+    origin = run["scripts"][script]
+    said = f"Run on {origin['date']}{at_commit(origin)}"
+    if origin["has_data"] != run["has_data"]:
+        said += f", {'with' if origin['has_data'] else 'without'} the real data sets"
+    if origin["machine"] != run["machine"]:
+        said += f", on {machine_words(origin['machine'])}"
+    if origin["versions"] != run["versions"]:
+        said += f", with {version_words(origin['versions'])}"
+    return f"{said}."
+
+
+def left_out(run):
+    for script, origin in run["scripts"].items():
+        for why in origin["left_out"]:
+            yield f"{script}: {why}"
+
+
 def goal_rows(run):
     for number, words in GOALS.items():
-        own = [m for m in run["measurements"] if m.goal == number and m.bar is not None]
-        held = f"{sum(m.holds for m in own)} of {len(own)}" if own else "no bar"
+        own = [made for made in run["measurements"] if made.goal == number]
+        barred = [made for made in own if made.bar is not None]
+        n_dropped = sum(made.dropped is not None for made in own)
+        held = f"{sum(made.holds for made in barred)} of {len(barred)}"
+        if not barred:
+            held = "no bar" if own else "not measured"
+        if n_dropped:
+            held += f", {n_dropped} dropped"
         yield [str(number), words, held]
+
+
+DROPPED = ["what", "where", "against", "ratio", "bar"]
+
+
+def dropped(run):
+    """Yield a row for each bar that does not count: on twins, or in a quick run."""
+    for made in run["measurements"]:
+        if made.dropped is not None:
+            yield [made.what, made.where, made.against, made.ratio, made.dropped]
 
 
 def by_script(run):

@@ -58,30 +58,38 @@ def draw_shares(measurements):
 
 
 def draw_growth(measurements):
-    """Return one plot for each thing that grows: the cost over it, on log axes."""
-    plots = []
-    for k, (where, group) in enumerate(
-        groupby(sorted(measurements, key=lambda m: m.where), key=lambda m: m.where)
-    ):
-        group = list(group)
+    """Return one plot for each thing that grows and unit: the cost over it, in logs."""
 
-        def plot(ax, group=group, where=where):
-            for made in group:
+    def axes(made):
+        return made.where, made.grows, made.unit
+
+    plots = []
+    for k, (names, group) in enumerate(
+        groupby(sorted(measurements, key=axes), key=axes)
+    ):
+        (where, grows, unit), group = names, list(group)
+
+        def plot(ax, group=group, grows=grows, unit=unit):
+            for number, made in enumerate(group):
                 sizes, costs = zip(*made.curve, strict=True)
+                # There are ten colours.
                 ax.loglog(
-                    sizes, costs, "o-", markersize=3,
+                    sizes, costs, "o-" if number < 10 else "s:", markersize=3,
                     label=f"{made.what}: {made.ratio:.2f}",
                 )  # fmt: skip
+            # At least a factor of ten, so that what is flat looks flat.
+            low, high = ax.get_ylim()
+            ax.set_ylim(low, max(high, 10 * low))
             plain_logs(ax.xaxis)
-            plain_logs(ax.yaxis)
-            ax.set_xlabel(where)
-            ax.set_ylabel("CPU seconds")
+            plain_logs(ax.yaxis, subs=(1, 2, 5))
+            ax.set_xlabel(grows)
+            ax.set_ylabel(f"CPU {unit}")
             ax.legend(fontsize="x-small", loc="upper left", bbox_to_anchor=(1, 1))
 
         size = (7.0, max(3.0, 0.2 * len(group) + 0.8))
-        title = f"Cost over {where}, with the exponent"
+        title = f"Cost in {unit} over {grows}, with the exponent: {where}"
         svg = draw_svg(plot, size=size, name=f"growth-{k}", title=title)
-        plots.append((where, svg))
+        plots.append((f"{where}: {unit} over {grows}", svg))
     return plots
 
 

@@ -10,11 +10,14 @@ import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from itertools import product
 from pathlib import Path
 
 from _timing import Turns, print_table
 
-KINDS = ("peer", "limit", "own", "growth", "absolute")
+KINDS = ("peer", "limit", "own", "growth", "outcome", "absolute")
+# Of kinds that have no other side, `ratio` is the figure itself.
+ALONE = ("growth", "outcome", "absolute")
 
 
 @dataclass(frozen=True)
@@ -30,9 +33,11 @@ class Measurement:
         names the measurement in the results of every run.
     against : str
         The other side: a peer, a limit of the machine, or another form of ours.
-    kind : {"peer", "limit", "own", "growth", "absolute"}
-        What `against` is. For ``"growth"`` the ratio is an exponent and for
-        ``"absolute"`` a quantity in `unit`; neither has an other side.
+    kind : {"peer", "limit", "own", "growth", "outcome", "absolute"}
+        What `against` is. The last three have no other side: for ``"growth"`` the
+        ratio is an exponent; for ``"outcome"`` a quantity in `unit` that every machine
+        should have alike, as products or AUC points; for ``"absolute"`` one that
+        depends on the machine, and is compared with no other run unless it has a bar.
     ours, other : float
         Both costs, in `unit`.
     unit : str
@@ -42,11 +47,15 @@ class Measurement:
     bar : float or None
         The ratio not to exceed; None where none was set.
     goal : int or None
-        The number of the goal in README.md that the bar belongs to.
+        The number of the goal in README.md that it belongs to.
+    dropped : float or None
+        A bar that does not count this time: on twins of the data, in a quick run.
     details : dict
         More to show beside it, as `AUC`.
     curve : list of pairs
         For growth: the size and the cost of each point.
+    grows : str
+        For growth: what the sizes are, as ``"rows"``.
     script : str
         Where it comes from; filled in by ``run.py``.
     """
@@ -63,8 +72,10 @@ class Measurement:
     high: float
     bar: float | None = None
     goal: int | None = None
+    dropped: float | None = None
     details: Mapping[str, object] = field(default_factory=dict)
     curve: list[tuple[float, float]] = field(default_factory=list)
+    grows: str = ""
     script: str = ""
 
     def __post_init__(self):
@@ -90,7 +101,9 @@ def ratio(
     """
     scale = {"ms": 1e3, "us": 1e6, "ns": 1e9}.get(rest.get("unit", "s").split()[0], 1)
     mine, theirs = turns[ours], turns[other]
-    single = [a / b for a, b in zip(mine, theirs, strict=True)]
+    # Where one had more turns than the other, none belong together.
+    paired = zip if len(mine) == len(theirs) else product
+    single = [a / b for a, b in paired(mine, theirs)]
     rest = {"unit": "s", "what": ours, "against": other} | rest
     return Measurement(
         ours=scale * min(mine) / per,
@@ -116,6 +129,27 @@ def absolute(value: float, values: Iterable[float] = (), **rest) -> Measurement:
     )
 
 
+def outcome(value: float, **rest) -> Measurement:
+    """Return the measurement of what every machine should have alike."""
+    return absolute(value, **{"kind": "outcome"} | rest)
+
+
+def bar_if(counts: bool, bar: float | None) -> dict[str, float | None]:
+    """Return the bar in the field it belongs to: of those that count, or dropped."""
+    return {"bar": bar} if counts else {"dropped": bar}
+
+
+# What the script running now has left out, in sentences.
+LEFT_OUT: list[str] = []
+
+
+def leave_out(why: str) -> None:
+    """Say what is not measured, here and in the results."""
+    if why not in LEFT_OUT:
+        LEFT_OUT.append(why)
+        print(why, flush=True)
+
+
 def main(measurements: Callable[..., Iterable[Measurement]]) -> None:
     """Be a script: print each measurement as it is made, or write them all as JSON.
 
@@ -130,11 +164,13 @@ def main(measurements: Callable[..., Iterable[Measurement]]) -> None:
     found = []
     for made in measurements(quick=args.quick):
         # At tiny sizes a bar says nothing.
-        made = replace(made, bar=None) if args.quick else made
+        if args.quick and made.bar is not None:
+            made = replace(made, bar=None, dropped=made.bar)
         found.append(made)
         print(sentence(made), flush=True)
     if args.json:
-        args.json.write_text(json.dumps([asdict(made) for made in found], indent=1))
+        made = {"measurements": [asdict(m) for m in found], "left_out": LEFT_OUT}
+        args.json.write_text(json.dumps(made, indent=1))
     elif found:
         print()
         print_table(HEADERS, map(cells, found))
@@ -144,7 +180,7 @@ HEADERS = ["what", "where", "against", "ours", "other", "ratio", "turns", "bar",
 
 
 def cells(made: Measurement) -> list[object]:
-    has_other = made.kind not in ("growth", "absolute")
+    has_other = made.kind not in ALONE
     return [
         made.what,
         made.where,
@@ -152,7 +188,7 @@ def cells(made: Measurement) -> list[object]:
         f"{made.ours:.3g} {made.unit}",
         f"{made.other:.3g}" if has_other else "",
         made.ratio,
-        f"{made.low:.3g}-{made.high:.3g}",
+        f"{made.low:.3g} to {made.high:.3g}",
         "" if made.bar is None else made.bar,
         "" if made.holds else "missed",
     ]

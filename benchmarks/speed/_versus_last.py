@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What has become slower or faster since the last committed run, by ratio.
+"""What has become slower or faster since the last committed run.
 
 Ratios of one run can be compared with those of another, also on another machine;
 seconds cannot. A ratio must be a quarter worse, and worse than any turn of the last
-run, to count: these machines are shared and noisy.
+run, to count: these machines are shared and noisy. One turn that went badly excuses
+no more than a half. Exponents, AUC points and gaps may be zero or less, so that no
+factor means anything: they are compared by their difference.
 """
 
 from dataclasses import dataclass, field
 
-NOTABLE = 1.25
+NOTABLE, MOST_EXCUSED = 1.25, 1.5
+# The least difference that counts, by unit.
+DIFFERENCES = {"AUC points": 0.1, "of the objective": 1e-4, "of their range": 1e-6}
+EXPONENTS = 0.1
 
 
 @dataclass(frozen=True)
@@ -44,18 +49,32 @@ def compare(run, last):
     common = [key for key in now if key in before]
     for key in common:
         new, old = now[key], before[key]
+        least, most = usual_range(old)
         change = Change(key, old.ratio, new.ratio)
-        if new.ratio > max(NOTABLE * old.ratio, old.high):
+        if new.ratio > most:
             slower.append(change)
-        elif new.ratio < min(old.ratio / NOTABLE, old.low):
+        elif new.ratio < least:
             faster.append(change)
     return Changes(
-        f"Of {len(common)} ratios compared with the run of {last['date']}, "
-        f"{len(slower)} are worse by a quarter or more and {len(faster)} better.",
+        f"Of {len(common)} figures compared with the run of {last['date']}, "
+        f"{len(slower)} are notably worse and {len(faster)} better.",
         slower,
         faster,
         [key for key in before if key not in now and before[key].script in scripts],
         [key for key in now if key not in before],
+    )
+
+
+def usual_range(old):
+    """Return the least and the most that a new figure may be to count as the same."""
+    step = EXPONENTS if old.kind == "growth" else DIFFERENCES.get(old.unit)
+    if step is None and old.ratio <= 0:
+        step = EXPONENTS
+    if step is not None:
+        return old.ratio - step, old.ratio + step
+    return (
+        min(old.ratio / NOTABLE, max(old.low, old.ratio / MOST_EXCUSED)),
+        max(old.ratio * NOTABLE, min(old.high, old.ratio * MOST_EXCUSED)),
     )
 
 

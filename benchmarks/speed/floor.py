@@ -9,6 +9,7 @@ or this would take minutes more, and LightGBM all. Standardised rows, one thread
 
 import time
 
+import _boosting
 import _suite
 from _data import load
 from threadpoolctl import threadpool_limits
@@ -28,10 +29,7 @@ QUICK = {"n_landmarks": 50, "gamma": "scale-mean", "alpha": 1e-4}
 
 
 def measurements(*, quick=False):
-    try:
-        from lightgbm import LGBMClassifier
-    except ImportError:
-        print("LightGBM is not installed: left out.")
+    if not _boosting.is_there("LightGBM"):
         return
     trees = QUICK_TREES if quick else TREES
     with threadpool_limits(1):
@@ -42,15 +40,15 @@ def measurements(*, quick=False):
             kernel = NBAUC(random_state=0)
             if quick:
                 kernel.set_params(**QUICK)
-            boosted = LGBMClassifier(n_estimators=trees, n_jobs=1, verbose=-1)
+            boosted = _boosting.make("LightGBM", trees)
             auc, seconds = auc_and_seconds(kernel, part)
             rival, rival_seconds = auc_and_seconds(boosted, data)
-            yield _suite.absolute(
+            yield _suite.outcome(
                 rival - auc,
                 what=f"NBAUC{on_rows}, test AUC behind LightGBM, {trees} trees",
                 where=data.where,
                 unit="AUC points",
-                bar=bar if data.is_real else None,
+                **_suite.bar_if(data.is_real, bar),
                 goal=12,
                 details={
                     "AUC": round(auc, 2),

@@ -4,7 +4,9 @@
 Drawn data, ten per cent positives; one thread, CPU time, all methods in turns at each
 size. Exponents are fitted to the sizes where arithmetic dominates. Solvers that would
 need more steps on some sizes than on others take a fixed number of them, or their time
-is given per pass over the rows; where neither is so, the passes are shown.
+is given per pass over the rows, and once more as a whole, which has no bar; where
+neither is so, the passes are shown. What sorts has the bar of what is linear: n log n
+is an exponent of 1.08 here.
 """
 
 import warnings
@@ -21,15 +23,17 @@ from aucmax import (
     NSAUC,
     OAM,
     OPAUC,
+    RFAUC,
     SOLAM,
     SPDAM,
     AdaOAM,
     LeastSquaresAUC,
     OnlineUnivariate,
     RankSVM,
+    SparseKernelAUC,
     UnivariateAUC,
 )
-from aucmax.metrics import roc_auc
+from aucmax.metrics import StreamingAUC, roc_auc, roc_auc_interval
 
 BAR = 1.1
 ROWS, ROWS_FROM, FEATURES = (10_000, 30_000, 100_000, 300_000, 1_000_000), 100_000, 50
@@ -65,6 +69,10 @@ def in_rows(*, quick):
         "UnivariateAUC": UnivariateAUC(alpha=1e-4, tol=1e-3),
         "SPDAM, 2 passes": SPDAM(max_iter=2, tol=NEVER, random_state=0),
         "NBAUC(100)": NBAUC(100, **KERNEL),
+        "RFAUC(100)": RFAUC(100, **KERNEL),
+        "SparseKernelAUC(5)": SparseKernelAUC(
+            5, n_candidates=20, early_stopping=False, **KERNEL
+        ),
         "NSAUC(100), 5 passes": NSAUC(
             100, max_passes=5, early_stopping=False, step_size=0.1, **KERNEL
         ),
@@ -74,7 +82,14 @@ def in_rows(*, quick):
         "OnlineUnivariate": OnlineUnivariate(random_state=0),
         "OAM": OAM(random_state=0),
         "AdaOAM": AdaOAM(random_state=0),
-        "roc_auc": Metric(),
+        "roc_auc": Metric(roc_auc),
+        "roc_auc, weighted": Metric(
+            lambda y, scores: roc_auc(y, scores, sample_weight=WEIGHT[: len(y)])
+        ),
+        "roc_auc_interval": Metric(roc_auc_interval),
+        "StreamingAUC, one batch": Metric(
+            lambda y, scores: StreamingAUC(classes=BOTH).update(y, scores).auc
+        ),
     }
     sizes, least = ((500, 1000), 0) if quick else (ROWS, ROWS_FROM)
     yield from grow(
@@ -82,6 +97,7 @@ def in_rows(*, quick):
         {n: draw(n, FEATURES) for n in sizes},
         "in n",
         f"{FEATURES} features",
+        grows="rows",
         least=least,
         bars=dict.fromkeys(models, BAR),
     )
@@ -100,6 +116,7 @@ def in_features(*, quick):
         {d: draw(n, d) for d in sizes},
         "in d",
         f"{n:,} rows",
+        grows="features",
         least=least,
         bars={"RankSVM": BAR, "SOLAM": BAR},
         per_pass=["RankSVM"],
@@ -109,8 +126,18 @@ def in_features(*, quick):
 def in_nonzeros(how, sizes, *, quick):
     models = {
         "RankSVM": RankSVM(tol=1e-3),
+        'RankSVM(loss="hinge"), 15 steps': RankSVM(
+            alpha=1e-2, loss="hinge", max_iter=15, tol=NEVER
+        ),
+        "LeastSquaresAUC": LeastSquaresAUC(tol=1e-4),
+        "UnivariateAUC": UnivariateAUC(tol=1e-3),
+        # Of one row each, steps would take as long as there are features.
+        "SPDAM(batch_size=0.1), 2 passes": SPDAM(
+            batch_size=0.1, max_iter=2, tol=NEVER, random_state=0
+        ),
         "SOLAM": SOLAM(random_state=0),
         "OnlineUnivariate": OnlineUnivariate(random_state=0),
+        "OAM": OAM(random_state=0),
         "OPAUC(rank=50)": OPAUC(rank=50, random_state=0),
     }
     if quick:
@@ -120,19 +147,26 @@ def in_nonzeros(how, sizes, *, quick):
         {n * nnz: draw_sparse(n, nnz) for n, nnz in sizes},
         f"in nnz, {how}",
         f"CSR, {SPARSE_FEATURES:,} features",
+        grows=f"nonzeros, by {how}",
         least=0 if quick else NNZ_FROM,
         bars=dict.fromkeys(models, BAR),
-        per_pass=["RankSVM"],
+        per_pass=["RankSVM", "LeastSquaresAUC", "UnivariateAUC"],
     )
 
 
-class Metric:
-    """The AUC of given scores, in the form of a model; X only tells how many."""
+BOTH = (False, True)
+SCORES, WEIGHT = np.random.default_rng(0).standard_normal((2, max(ROWS)))
+WEIGHT = np.abs(WEIGHT)
 
-    scores = np.random.default_rng(0).standard_normal(max(ROWS))
+
+class Metric:
+    """A metric of given scores, in the form of a model; X only tells how many."""
+
+    def __init__(self, metric):
+        self.metric = metric
 
     def fit(self, X, y):
-        self.auc_ = roc_auc(y, self.scores[: len(y)])
+        self.metric(y, SCORES[: len(y)])
 
 
 class FewRows:
@@ -165,8 +199,8 @@ def draw_sparse(n, nnz):
     return X, score > np.quantile(score, 0.9)
 
 
-def grow(models, data, what, where, *, least, bars, per_pass=()):
-    """Yield one measurement for each model; `data` has X and y by size."""
+def grow(models, data, what, where, *, grows, least, bars, per_pass=()):
+    """Yield the growth of each model, of some per pass too; `data` is X, y by size."""
     curves, passes = {name: [] for name in models}, {name: [] for name in models}
     for model in models.values():
         model.fit(*next(iter(data.values())))  # compiles
@@ -178,20 +212,24 @@ def grow(models, data, what, where, *, least, bars, per_pass=()):
         is_large = X.shape[0] > 100_000
         turns = take_turns(runs, repeats=2 if is_large else 3, warm_up=not is_large)
         for name, model in models.items():
-            taken = n_passes(model)
-            passes[name].append(taken)
-            cost = min(turns[name]) / (taken if name in per_pass else 1)
-            curves[name].append((size, cost))
+            passes[name].append(n_passes(model))
+            curves[name].append((size, min(turns[name])))
     for name, model in models.items():
-        yield growth(
-            curves[name],
-            least=least,
-            what=f"{name} fit, {what}" if name != "roc_auc" else f"roc_auc, {what}",
-            where=where,
-            unit="s per pass" if name in per_pass else "s",
-            bar=bars.get(name),
-            details={"passes": passes[name]} if n_passes(model) else {},
-        )
+        title = name if isinstance(model, Metric) else f"{name} fit"
+        details = {"passes": passes[name]} if n_passes(model) else {}
+        shared = {"where": where, "grows": grows, "least": least, "details": details}
+        bar = bars.get(name)
+        if name in per_pass:
+            pairs = zip(curves[name], passes[name], strict=True)
+            yield growth(
+                [(size, cost / taken) for (size, cost), taken in pairs],
+                what=f"{title}, per pass, {what}",
+                unit="s per pass",
+                bar=bar,
+                **shared,
+            )
+            bar = None
+        yield growth(curves[name], what=f"{title}, {what}", bar=bar, **shared)
 
 
 def n_passes(model):

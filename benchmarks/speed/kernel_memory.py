@@ -8,6 +8,7 @@ and the rest of the fit comes on top, so it is no bar; that both models score al
 """
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -15,14 +16,13 @@ import time
 import _suite
 import numpy as np
 from _data import load
-from _memory import CAN_READ, peak_beyond
+from _memory import CAN_READ, ENVIRONMENT, MEGABYTE, WHY_NOT, peak_beyond
 from threadpoolctl import threadpool_limits
 
 from aucmax import NBAUC
 
 MAX_ROWS, LANDMARKS = 100_000, 1600
 QUICK_LANDMARKS = 300
-MEGABYTE = 1e6
 SCORES_BAR = 1e-5
 # Megabytes; all features of the rows take 610.
 BUDGETS, QUICK_BUDGETS = (4000, 250), (4000, 1)
@@ -30,7 +30,7 @@ BUDGETS, QUICK_BUDGETS = (4000, 250), (4000, 1)
 
 def measurements(*, quick=False):
     if not CAN_READ:
-        print("There is no /proc/self/statm: left out.")
+        _suite.leave_out(WHY_NOT)
         return
     budgets = QUICK_BUDGETS if quick else BUDGETS
     found = [in_own_process(budget, quick) for budget in budgets]
@@ -53,7 +53,7 @@ def measurements(*, quick=False):
         kind="own",
     )
     first, second = np.array(everything["scores"]), np.array(part["scores"])
-    yield _suite.absolute(
+    yield _suite.outcome(
         float(np.abs(first - second).max() / np.ptp(first)),
         what="NBAUC scores, difference by memory_budget",
         where=part["where"],
@@ -64,7 +64,8 @@ def measurements(*, quick=False):
 
 def in_own_process(budget, quick):
     command = [sys.executable, __file__, "child", str(budget), str(int(quick))]
-    return json.loads(subprocess.check_output(command, text=True))
+    environment = os.environ | ENVIRONMENT
+    return json.loads(subprocess.check_output(command, text=True, env=environment))
 
 
 def child(budget, quick):

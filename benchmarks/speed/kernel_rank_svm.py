@@ -123,6 +123,7 @@ def grow(sizes):
         curve,
         what="KernelRankSVM fit, in n",
         where="drawn rows of 10 features, alpha 1e-05",
+        grows="rows",
         details={"products": passes},
     )
 

@@ -13,7 +13,7 @@ import _suite
 import numpy as np
 from _data import draw_words, load
 from _growth import growth
-from _memory import CAN_READ, peak_beyond
+from _memory import CAN_READ, MEGABYTE, WHY_NOT, peak_beyond
 from _timing import take_turns
 from threadpoolctl import threadpool_limits
 
@@ -34,8 +34,23 @@ def measurements(*, quick=False):
         yield from beside_dense_form(quick=quick)
         for solver in SOLVERS:
             yield after_many_rows(solver, QUICK_SEEN if quick else SEEN)
+        # As many features as news20.binary has; repeated words become one: of 600, 458.
+        n = QUICK_WIDE_ROWS if quick else WIDE_ROWS
+        X, y = draw_text(n, WIDE, 600)
+        where = f"drawn text, {WIDE:,} features, {X.nnz / n:.0f} nonzeros, {n:,} rows"
         for solver in SOLVERS:
-            yield from wide(solver, QUICK_WIDE_ROWS if quick else WIDE_ROWS)
+            yield wide_time(solver, where, X, y)
+        if not CAN_READ:
+            _suite.leave_out(WHY_NOT)
+            return
+        # Last, as it changes how memory is given back.
+        for solver in SOLVERS:
+            yield _suite.absolute(
+                peak_beyond(lambda solver=solver: learn(X, y, solver)) / MEGABYTE,
+                what=f"{named(solver)}, memory",
+                where=where,
+                unit="MB",
+            )
 
 
 class DenseForm:
@@ -77,6 +92,10 @@ def draw_text(n, d, n_words):
     return draw_words(n, d, n_words, rng), rng.random(n) < 0.5
 
 
+def named(solver):
+    return f'OPAUC(rank={RANK}, solver="{solver}")'
+
+
 def started(X, y, solver):
     model = OPAUC(rank=RANK, solver=solver, random_state=0)
     return model.partial_fit(X, y, classes=[False, True])
@@ -103,7 +122,7 @@ def beside_dense_form(*, quick):
             turns,
             solver,
             "dense",
-            what=f'OPAUC(rank={RANK}, solver="{solver}"), a row',
+            what=f"{named(solver)}, a row",
             where=f"{data.name}, {X.shape[1]:,} features, {nnz:.0f} nonzeros",
             against="the dense form",
             kind="own",
@@ -127,42 +146,34 @@ def after_many_rows(solver, seen):
         curve.append((n_seen, 1e6 * (time.process_time() - start) / n_timed))
     return growth(
         curve,
-        what=f'OPAUC(rank={RANK}, solver="{solver}"), a row, in the rows seen before',
+        what=f"{named(solver)}, a row, in the rows seen before",
         where="drawn text, 55,197 features",
+        grows="rows seen before",
         unit="us per row",
         bar=SEEN_BAR,
     )
 
 
-def wide(solver, n):
-    """Yield time and memory with as many features as news20.binary has."""
-    # Repeated words become one: 458 are left of 600.
-    X, y = draw_text(n, WIDE, 600)
-    where = f"drawn text, {WIDE:,} features, {X.nnz / n:.0f} nonzeros, {n:,} rows"
-    what = f'OPAUC(rank={RANK}, solver="{solver}")'
-    seconds = []
+def learn(X, y, solver):
+    """Return the seconds of one long batch, then of calls with one row each."""
+    n, seconds = X.shape[0], []
+    model = started(X[:100], y[:100], solver)
+    for low, high in [(100, n - 20), *((i, i + 1) for i in range(n - 20, n))]:
+        rows, labels = X[low:high], y[low:high]
+        start = time.process_time()
+        model.partial_fit(rows, labels)
+        seconds.append(time.process_time() - start)
+    return seconds
 
-    def learn():
-        model = started(X[:100], y[:100], solver)
-        for low, high in [(100, n - 20), *((i, i + 1) for i in range(n - 20, n))]:
-            rows, labels = X[low:high], y[low:high]
-            start = time.process_time()
-            model.partial_fit(rows, labels)
-            seconds.append(time.process_time() - start)
 
-    if not CAN_READ:
-        print("There is no /proc/self/statm: memory is left out.")
-        learn()
-    else:
-        yield _suite.absolute(
-            peak_beyond(learn) / 1e6, what=f"{what}, memory", where=where, unit="MB"
-        )
-    yield _suite.absolute(
-        1e6 * seconds[0] / (n - 120),
-        what=f"{what}, a row",
+def wide_time(solver, where, X, y):
+    together, *alone = learn(X, y, solver)
+    return _suite.absolute(
+        1e6 * together / (X.shape[0] - 120),
+        what=f"{named(solver)}, a row",
         where=where,
         unit="us per row",
-        details={"us in a call of its own": round(1e6 * float(np.median(seconds[1:])))},
+        details={"us in a call of its own": round(1e6 * float(np.median(alone)))},
     )
 
 

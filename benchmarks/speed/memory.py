@@ -2,15 +2,16 @@
 """Peak extra memory of a fit, in vectors of n floats beyond X; the bar is twelve.
 
 Each fit runs in a process of its own, after a small one has loaded every library and
-compiled every kernel. A thread reads the resident set of the process while it fits.
+compiled every kernel.
 """
 
+import os
 import subprocess
 import sys
 
 import _suite
 import numpy as np
-from _memory import CAN_READ, peak_beyond
+from _memory import CAN_READ, ENVIRONMENT, WHY_NOT, peak_beyond
 
 from aucmax import RankSVM
 
@@ -27,17 +28,18 @@ QUICK_CASES = [(20_000, 20, "float64", "C")]
 
 def measurements(*, quick=False):
     if not CAN_READ:
-        print("There is no /proc/self/statm: left out.")
+        _suite.leave_out(WHY_NOT)
         return
+    environment = os.environ | ENVIRONMENT
     for case in QUICK_CASES if quick else CASES:
         command = [sys.executable, __file__, "child", *map(str, case)]
         n, d, dtype, order = case
         yield _suite.absolute(
-            float(subprocess.check_output(command, text=True)),
+            float(subprocess.check_output(command, text=True, env=environment)),
             what="RankSVM fit, memory beyond X",
             where=f"{n:,} x {d}, {dtype}, order {order}",
             unit="vectors of n floats",
-            bar=None if quick else BAR,
+            bar=BAR,
         )
 
 

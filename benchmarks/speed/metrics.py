@@ -40,8 +40,14 @@ def beside_peers(n, kind):
     for what, (ours, peer) in pairs.items():
         np.testing.assert_allclose(ours(), peer(), rtol=1e-11)
         is_interval = what == "roc_auc_interval"
+        turns = take_turns(
+            {"ours": ours, "peer": peer},
+            repeats=5 if n < 10**7 else 3,
+            # Where that takes seconds, the comparison has warmed both up.
+            warm_up=n < 10**7,
+        )
         yield _suite.ratio(
-            take_turns({"ours": ours, "peer": peer}, repeats=5 if n < 10**7 else 3),
+            turns,
             "ours",
             "peer",
             what=what,

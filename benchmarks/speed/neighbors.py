@@ -83,7 +83,12 @@ def static(X, **options):
 def streams(name, X):
     X = X[:MAX_STREAM]
     stream(X[:3000])
-    bars = {"cKDTree of all rows": STREAM_BAR, "cKDTree(balanced_tree=False)": None}
+    # A tree cannot grow: it has all rows at once, and is asked for more neighbours.
+    asked = "asked for all rows with the final k"
+    bars = {
+        f"static cKDTree, {asked}": STREAM_BAR,
+        f"static cKDTree(balanced_tree=False), {asked}": None,
+    }
     default, halves = bars
     turns = take_turns(
         {
@@ -172,6 +177,7 @@ def in_rows(d, sizes, repeats):
         yield growth(
             curve,
             what=f"neighbours of a row, {backend}, in n",
+            grows="rows stored",
             where=f"normal rows of {d} features",
             unit="us per query",
             bar=1.1,

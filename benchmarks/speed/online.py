@@ -9,11 +9,12 @@ row after more and more rows. One thread, CPU time.
 
 import time
 
+import _river
 import _suite
 import numpy as np
+from _data import draw_frequent
 from _growth import growth
 from _timing import take_turns
-from scipy import sparse
 from sklearn.linear_model import SGDClassifier
 
 from aucmax import SOLAM, OnlineUnivariate
@@ -55,13 +56,8 @@ def draw_dense(n, d):
 
 def draw_sparse(n, d, nnz):
     rng = np.random.default_rng(0)
-    # Frequent features first, as words are.
-    columns = (d * rng.random((n, nnz)) ** 3).astype(np.int32)
-    values = rng.random((n, nnz))
-    rows = np.repeat(np.arange(n), nnz)
-    X = sparse.csr_matrix((values.ravel(), (rows, columns.ravel())), shape=(n, d))
-    y = (X @ rng.standard_normal(d) > 1).astype(int)
-    return X, y
+    X = draw_frequent(n, d, nnz, rng)
+    return X, (X @ rng.standard_normal(d) > 1).astype(int)
 
 
 def feeder(model, X, y):
@@ -80,25 +76,6 @@ def feeder(model, X, y):
     return feed
 
 
-def river_feeder(X, y):
-    """Return a function that gives River some rows, or None where it is missing."""
-    try:
-        from river import linear_model
-    except ImportError:
-        print("River is not installed: left out.")
-        return None
-    names = [f"f{j}" for j in range(X.shape[1])]
-    rows = [dict(zip(names, row, strict=True)) for row in X[:RIVER_ROWS].tolist()]
-    labels = [bool(label) for label in y[:RIVER_ROWS]]
-    model = linear_model.LogisticRegression()
-
-    def feed():
-        for row, label in zip(rows, labels, strict=True):
-            model.learn_one(row, label)
-
-    return feed
-
-
 def beside_peers(where, X, y, *, with_river, quick):
     makers = OURS | {"SGDClassifier": lambda: SGDClassifier(loss="log_loss")}
     candidates = {name: feeder(make(), X, y) for name, make in makers.items()}
@@ -106,12 +83,12 @@ def beside_peers(where, X, y, *, with_river, quick):
         for _ in range(QUICK_WARM_UP if quick else WARM_UP):
             feed()
     peers = {"SGDClassifier": ("scikit-learn SGDClassifier.partial_fit", SKLEARN_BAR)}
-    river = river_feeder(X, y) if with_river else None
-    if river is not None:
-        candidates["River"] = river
-        peers["River"] = ("River LogisticRegression.learn_one", RIVER_BAR)
+    with_river = with_river and _river.is_there()
+    if with_river:
+        candidates["River"] = _river.River(X[:RIVER_ROWS], y[:RIVER_ROWS]).learn
+        peers["River"] = (_river.RIVER, RIVER_BAR)
     turns = take_turns(candidates, repeats=2 if quick else 9)
-    if river is not None:
+    if with_river:
         turns["River"] = [s * BATCH / RIVER_ROWS for s in turns["River"]]
     for name in OURS:
         for peer, (against, bar) in peers.items():
@@ -146,6 +123,7 @@ def after_many_rows(name, model, X, y, *, quick):
         curve,
         what=f"{name}, a row, in the rows seen before",
         where="54 features",
+        grows="rows seen before",
         unit="ns per row",
         bar=SEEN_BAR,
     )

@@ -9,6 +9,7 @@ of matrices of the same shape. One thread and CPU time; two threads: wall time.
 
 import time
 
+import _river
 import _suite
 import numba
 import numpy as np
@@ -135,29 +136,21 @@ def beside_product(d, bar, repeats):
 
 
 def beside_river(repeats):
-    try:
-        from river import linear_model
-    except ImportError:
-        print("River is not installed: left out.")
+    if not _river.is_there():
         return
     X, y, _ = draw(54)
     model = OPAUC(solver="gradient").partial_fit(X, y)
-    peer = linear_model.LogisticRegression()
-    records = [dict(enumerate(row)) for row in X.tolist()]
-    labels = y.tolist()
-
-    def learn():
-        for record, label in zip(records, labels, strict=True):
-            peer.learn_one(record, label)
-
-    runs = {"ours": lambda: model.partial_fit(X, y), "river": learn}
+    runs = {
+        "ours": lambda: model.partial_fit(X, y),
+        "river": _river.River(X, y).learn,
+    }
     yield _suite.ratio(
         take_turns(runs, repeats=repeats),
         "ours",
         "river",
         what='OPAUC(solver="gradient"), a row',
         where="54 features",
-        against="River LogisticRegression.learn_one",
+        against=_river.RIVER,
         kind="peer",
         unit="us per row",
         per=N_ROWS,
@@ -183,6 +176,7 @@ def after_many_rows(seen):
         curve,
         what='OPAUC(solver="gradient"), a row, in the rows seen before',
         where="54 features",
+        grows="rows seen before",
         unit="us per row",
         bar=SEEN_BAR,
     )

@@ -7,18 +7,15 @@ Memory hardly changes from run to run, so there is one turn. Fits that keep less
 one MB count as one.
 """
 
-import contextlib
-import ctypes
-import gc
-import importlib.util
 import json
 import os
 import subprocess
 import sys
 
+import _boosting
 import _suite
 from _data import load
-from _memory import CAN_READ, peak_beyond
+from _memory import CAN_READ, ENVIRONMENT, MEGABYTE, WHY_NOT, peak_beyond
 from threadpoolctl import threadpool_limits
 
 ROWS = {"ijcnn1": None, "connect-4": None, "covtype": 100_000}
@@ -35,22 +32,13 @@ PAIRS = {
 }
 # It fits dozens of models: on the smallest set only, with a budget of seconds.
 ENSEMBLE_SETS, ENSEMBLE_SECONDS = ["ijcnn1"], 20
-ENVIRONMENT = {
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    # Fixed, or glibc keeps freed arrays of ever more megabytes for later.
-    "MALLOC_MMAP_THRESHOLD_": "131072",
-}
-PACKAGES = {LIGHTGBM: "lightgbm", XGBOOST: "xgboost"}
 
 
 def measurements(*, quick=False):
     if not CAN_READ:
-        print("There is no /proc/self/statm: left out.")
+        _suite.leave_out(WHY_NOT)
         return
-    absent = {m for m, p in PACKAGES.items() if importlib.util.find_spec(p) is None}
-    for name in sorted(absent):
-        print(f"{name.split(',')[0]} is not installed: left out.")
+    absent = [name for name in (LIGHTGBM, XGBOOST) if not _boosting.is_there(name)]
     pairs = {"RankSVM": [LOGISTIC]} if quick else PAIRS
     for name in ["ijcnn1"] if quick else ROWS:
         used = {
@@ -98,28 +86,14 @@ def child(name, model, quick):
     X, y = data.X.copy(), data.y.copy()
     with threadpool_limits(1):
         make(model).fit(X[:2000], y[:2000])
-        give_back()
         found = peak_beyond(lambda: make(model).fit(X, y))
-    size = round(X.nbytes / 2**20, 1)
-    print(json.dumps({"MB": found / 2**20, "where": data.where, "data": size}))
-
-
-def give_back():
-    """Return free memory to the system, or the fit would take it up again unseen."""
-    gc.collect()
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).malloc_trim(0)
+    size = round(X.nbytes / MEGABYTE, 1)
+    print(json.dumps({"MB": found / MEGABYTE, "where": data.where, "data": size}))
 
 
 def make(model):
-    if model == LIGHTGBM:
-        from lightgbm import LGBMClassifier
-
-        return LGBMClassifier(n_estimators=300, n_jobs=1, verbose=-1)
-    if model == XGBOOST:
-        from xgboost import XGBClassifier
-
-        return XGBClassifier(n_estimators=300, n_jobs=1)
+    if model in (LIGHTGBM, XGBOOST):
+        return _boosting.make(model, 300)
     if model in (LOGISTIC, LINEAR_SVC, NYSTROEM):
         return make_scikit_learn(model)
     import aucmax

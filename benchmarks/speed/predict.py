@@ -9,6 +9,7 @@ thread, CPU time.
 
 from functools import partial
 
+import _boosting
 import _suite
 import numpy as np
 from _timing import take_turns
@@ -35,15 +36,17 @@ PAIRS = {
     "AUCClassifier": [LIGHTGBM, XGBOOST, SVC_RBF],
     "KNNOAM": [NEIGHBOURS, SVC_RBF],
 }
-# Rows at once; models that take longer are asked for fewer.
+# Rows at once. Models that take longer, or keep all features of the rows, are asked for
+# fewer, and so is what they stand beside.
 MANY, FEWER, FEWEST = 1_000_000, 200_000, 2_000
-AT_ONCE = {
-    "RankSVM": MANY,
-    "OPAUC": MANY,
-    "NBAUC(400)": FEWER,
+AT_MOST = {
+    NYSTROEM: FEWER,
+    SVC_RBF: FEWEST,
+    NEIGHBOURS: FEWEST,
     "AUCClassifier": FEWEST,
     "KNNOAM": FEWEST,
 }
+LINEAR = ("RankSVM", "OPAUC")
 
 
 def measurements(*, quick=False):
@@ -76,28 +79,15 @@ def fitted(X, y, *, quick):
             LogisticRegression(max_iter=1000),
         ),
         NEIGHBOURS: KNeighborsClassifier(50),
-        **boosted(),
+        **{
+            name: _boosting.make(name, 100)
+            for name in (LIGHTGBM, XGBOOST)
+            if _boosting.is_there(name)
+        },
     }
     scorers = {name: scorer(model.fit(X, y)) for name, model in models.items()}
     coef = models["RankSVM"].coef_[0]
     return scorers | {"x @ w": lambda rows: rows @ coef}
-
-
-def boosted():
-    found = {}
-    try:
-        from lightgbm import LGBMClassifier
-
-        found[LIGHTGBM] = LGBMClassifier(n_jobs=1, verbose=-1)
-    except ImportError:
-        print("LightGBM is not installed: left out.")
-    try:
-        from xgboost import XGBClassifier
-
-        found[XGBOOST] = XGBClassifier(n_jobs=1)
-    except ImportError:
-        print("XGBoost is not installed: left out.")
-    return found
 
 
 def scorer(model):
@@ -134,28 +124,34 @@ def one_row(models, X, *, quick):
 
 
 def many_rows(models, *, quick):
+    most = 1_000 if quick else MANY
     for ours, others in PAIRS.items():
-        n = min(AT_ONCE[ours], 1_000 if quick else MANY)
-        rows, _ = draw(n)
-        # A kernel between 200,000 rows and all support vectors takes half a minute.
-        asked = [o for o in others if o in models and (o != SVC_RBF or n <= FEWEST)]
-        names = [ours, *asked]
-        turns = take_turns(
-            {name: partial(models[name], rows) for name in names},
-            repeats=1 if quick else 3,
-            # These take seconds, and every loop was compiled for the single rows.
-            warm_up=n == MANY,
+        by_size = {}
+        for other in filter(models.__contains__, others):
+            n = min(most, *(AT_MOST.get(name, MANY) for name in (ours, other)))
+            by_size.setdefault(n, []).append(other)
+        for n, asked in by_size.items():
+            yield from at_once(models, n, ours, asked, repeats=1 if quick else 3)
+
+
+def at_once(models, n, ours, asked, repeats):
+    rows, _ = draw(n)
+    turns = take_turns(
+        {name: partial(models[name], rows) for name in (ours, *asked)},
+        repeats=repeats,
+        # The others take seconds, and every loop was compiled for the single rows.
+        warm_up=ours in LINEAR,
+    )
+    for other in asked:
+        yield _suite.ratio(
+            turns,
+            ours,
+            other,
+            per=n,
+            unit="us per row",
+            where=f"scores of {n:,} rows, {D} features",
+            kind="limit" if other == "x @ w" else "peer",
         )
-        for other in asked:
-            yield _suite.ratio(
-                turns,
-                ours,
-                other,
-                per=n,
-                unit="us per row",
-                where=f"scores of {n:,} rows, {D} features",
-                kind="limit" if other == "x @ w" else "peer",
-            )
 
 
 if __name__ == "__main__":

@@ -61,14 +61,13 @@ def main():
     if args.keep and args.quick:
         parser.error("--keep needs real sizes: leave out --quick.")
     last = read(args.last)
-    found, failed = run_all([name for name in names if name in args.only], args.quick)
-    run = describe(args.quick) | {"failed": failed, "measurements": found}
+    run = run_all([name for name in names if name in args.only], args.quick)
     changes = compare(run, last)
     write_results(args.out, run, changes, with_page=True)
     if args.keep:
         write_results(HERE, replace_scripts(last, run), changes, with_page=False)
     summarise(run, changes, args.out)
-    sys.exit(bool(failed) or (args.strict and bool(changes.slower)))
+    sys.exit(bool(run["failed"]) or (args.strict and bool(changes.slower)))
 
 
 def script_names():
@@ -77,19 +76,22 @@ def script_names():
 
 
 def run_all(names, quick):
-    """Return the measurements of all scripts, and the names of those that failed."""
-    found, failed = [], []
+    """Return a run: its measurements, what made them, and the scripts that failed."""
+    run = describe(quick) | {"scripts": {}, "failed": [], "measurements": []}
     for number, name in enumerate(names, start=1):
         print(f"\n== {name} ({number} of {len(names)})", flush=True)
         start = time.perf_counter()
         made = run_script(name, quick)
         if made is None:
-            failed.append(name)
+            run["failed"].append(name)
             print(f"{name} failed; the others go on.", flush=True)
             continue
-        found += [Measurement(**each | {"script": name}) for each in made]
+        run["measurements"] += [
+            Measurement(**each | {"script": name}) for each in made["measurements"]
+        ]
+        run["scripts"][name] = origin(run) | {"left_out": made["left_out"]}
         print(f"-- {time.perf_counter() - start:.0f} s", flush=True)
-    return found, failed
+    return run
 
 
 def run_script(name, quick):
@@ -112,6 +114,7 @@ def describe(quick):
             versions[package] = metadata.version(package)
     return {
         "date": datetime.now(UTC).date().isoformat(),
+        "commit": commit(),
         "quick": quick,
         "has_data": bool(os.environ.get("AUCMAX_DATA")),
         "machine": {
@@ -122,6 +125,21 @@ def describe(quick):
         },
         "versions": versions,
     }
+
+
+def origin(run):
+    """Return what is kept for each script, as a run may be put together of several."""
+    keys = ("date", "commit", "has_data", "versions", "machine")
+    return {key: run.get(key) for key in keys}
+
+
+def commit():
+    """Return the commit of the code that is measured, "" where git does not tell."""
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=9", "--exclude=*"]
+    with contextlib.suppress(OSError):
+        told = subprocess.run(command, cwd=HERE, capture_output=True, text=True)
+        return told.stdout.strip()
+    return ""
 
 
 def processor():
@@ -139,6 +157,9 @@ def read(path):
     try:
         run = json.loads(path.read_text())
         run["measurements"] = [Measurement(**each) for each in run["measurements"]]
+        # Runs of old did not say it script by script.
+        whole = origin(run) | {"left_out": []}
+        run.setdefault("scripts", {m.script: whole for m in run["measurements"]})
     except (ValueError, KeyError, TypeError) as error:
         sys.exit(
             f"{path} is not a run of this suite ({error}); name another by --last."
@@ -148,12 +169,13 @@ def read(path):
 
 def replace_scripts(last, run):
     """Return a run with the scripts that have just run, the others as they were."""
-    ran = {made.script for made in run["measurements"]}
-    kept = [m for m in last["measurements"] if m.script not in ran] if last else []
-    order = script_names()
-    kept = [m for m in kept if m.script in order] + run["measurements"]
-    kept.sort(key=lambda made: order.index(made.script))
-    return run | {"measurements": kept}
+    order, ran = script_names(), run["scripts"]
+    before = last["measurements"] if last else []
+    kept = [m for m in before if m.script in order and m.script not in ran]
+    origins = (last["scripts"] if last else {}) | ran
+    made = sorted(kept + run["measurements"], key=lambda m: order.index(m.script))
+    scripts = {name: origins[name] for name in order if name in origins}
+    return run | {"scripts": scripts, "measurements": made}
 
 
 def summarise(run, changes, out):
@@ -165,6 +187,8 @@ def summarise(run, changes, out):
     print(changes.sentence)
     for change in changes.slower:
         print(f"  slower: {change.key}: {change.before:.3g} -> {change.now:.3g}")
+    for key in changes.gone:
+        print(f"  no longer measured: {key}")
     print(f"Open {out / 'index.html'}")
 
 

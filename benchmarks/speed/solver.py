@@ -5,7 +5,8 @@ Plain is truncated Newton: CG without a preconditioner, stopped by the forcing r
 ``min(0.1, sqrt(|g| / |g0|))`` or after 250 steps, from zero, with the same search.
 A product is a pass over the rows and one over their transpose. Rows are Nystroem
 features of 1,600 landmarks. One thread. Where plain was cut off, the ratio shown is
-more than the true one. Products depend on the rows alone, so one turn is enough.
+more than the true one, and where ours ends further above plain than the gap, less: so
+the gap has a bar of its own. Products depend on the rows alone, so one turn is enough.
 """
 
 import time
@@ -36,7 +37,7 @@ def measurements(*, quick=False):
             design = embedded(data.X, 100 if quick else LANDMARKS)
             warm_up(data, design)
             for alpha in ALPHAS[:2] if quick else ALPHAS:
-                yield compare(data, alpha, design)
+                yield from compare(data, alpha, design)
 
 
 def embedded(X, n_landmarks):
@@ -103,41 +104,54 @@ def compare(data, alpha, design):
     best = result.value
     start, plain_trace = time.process_time(), []
     plain = PlainNewton(design, data.y, weight, loss=SquaredHinge())
+    is_near = False
     for products, value in plain.run(alpha):
         plain_trace.append((products, value, time.process_time() - start))
-        if value <= best * (1 + GAP):
+        # One step more shows whether ours has stopped too early.
+        if is_near:
             break
+        is_near = value <= best * (1 + GAP)
     best = min(best, plain_trace[-1][1])
-    to_gap = {
-        gap: (
-            first_below(trace, best * (1 + gap)),
-            first_below(plain_trace, best * (1 + gap)) or plain_trace[-1],
-        )
+    (rough, plain_rough), (ours, theirs) = (
+        [first_below(each, best * (1 + gap)) for each in (trace, plain_trace)]
         for gap in (ROUGH, GAP)
-    }
-    ours, theirs = to_gap[GAP]
-    rough, plain_rough = to_gap[ROUGH]
-    return _suite.ratio(
+    )
+    where = f"{data.name}, {len(data.y):,} rows, alpha {alpha:g}"
+    shared = {"where": where, "against": "plain truncated Newton", "kind": "own"}
+    yield _suite.ratio(
         {"ours": [ours[0]], "plain": [theirs[0]]},
         "ours",
         "plain",
         what=f"preconditioned solver, products to a gap of {GAP:g}",
-        where=f"{data.name}, {len(data.y):,} rows, alpha {alpha:g}",
-        against="plain truncated Newton",
-        kind="own",
         unit="products",
         bar=BAR,
         goal=7,
         details={
             f"to {ROUGH:g}": round(rough[0] / plain_rough[0], 3),
-            "CPU ratio": round(ours[2] / theirs[2], 3),
             "plain was": "done" if theirs[1] <= best * (1 + GAP) else "cut off",
         },
+        **shared,
+    )
+    yield _suite.ratio(
+        {"ours": [ours[2]], "plain": [theirs[2]]},
+        "ours",
+        "plain",
+        what=f"preconditioned solver, time to a gap of {GAP:g}",
+        **shared,
+    )
+    yield _suite.outcome(
+        result.value / best - 1,
+        what="preconditioned solver, above the least objective found",
+        where=where,
+        unit="of the objective",
+        bar=GAP,
+        goal=7,
     )
 
 
 def first_below(trace, limit):
-    return next((point for point in trace if point[1] <= limit), None)
+    """Return the first point that is so low, or the last where none is."""
+    return next((point for point in trace if point[1] <= limit), trace[-1])
 
 
 if __name__ == "__main__":

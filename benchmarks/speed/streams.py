@@ -10,9 +10,11 @@ ratio. One thread, CPU time.
 The pairs that have bars are in ``online.py`` and ``opauc.py``, and not repeated here.
 """
 
+import _river
 import _suite
 import numpy as np
 from _data import draw_words
+from _river import RIVER
 from _timing import take_turns
 from _vowpal import IS_INSTALLED, Vowpal
 from sklearn.linear_model import SGDClassifier
@@ -20,15 +22,9 @@ from sklearn.linear_model import SGDClassifier
 from aucmax import OAM, OPAUC, SOLAM, AdaOAM, OnlineUnivariate
 from aucmax.metrics import roc_auc
 
-try:
-    from river.linear_model import LogisticRegression
-except ImportError:
-    LogisticRegression = None
-
 BLOCK, N_BLOCKS = 1000, 10
 SIZES = (1, 100, 1000)
 SGD = "scikit-learn SGDClassifier.partial_fit"
-RIVER = "River LogisticRegression.learn_one"
 VOWPAL = "Vowpal Wabbit learn"
 LINEAR = {
     "SOLAM": lambda: SOLAM(random_state=0),
@@ -58,10 +54,8 @@ ELSEWHERE = {
 
 
 def measurements(*, quick=False):
-    if LogisticRegression is None:
-        print("River is not installed: left out.")
     if not IS_INSTALLED:
-        print("Vowpal Wabbit is not installed: left out.")
+        _suite.leave_out("Vowpal Wabbit is not installed.")
     for where, rows, ours in (
         ("dense, 54 features", draw_dense(54), DENSE),
         ("CSR, 100 words of 50,000", draw_sparse(50_000, 100), SPARSE),
@@ -128,8 +122,8 @@ def is_barred(where, other):
 
 def row_by_row(X, y):
     found = {}
-    if LogisticRegression is not None:
-        found[RIVER] = River(LogisticRegression(), X, y)
+    if _river.is_there():
+        found[RIVER] = Records(X, y)
     if IS_INSTALLED:
         found[VOWPAL] = Parsed(X, y)
     return found
@@ -183,31 +177,18 @@ class Batches(Learner):
         return self.model.decision_function(self.X[self.rows(k)])
 
 
-class River(Learner):
+class Records(Learner):
     """River's model, and a dict per row."""
 
-    def __init__(self, model, X, y):
+    def __init__(self, X, y):
         super().__init__(X, y)
-        self.model = model
-        self.records = [record(X, k) for k in range(X.shape[0])]
-        self.labels = [bool(label) for label in y]
+        self.model = _river.River(X, y)
 
     def learn(self, k):
-        part = self.rows(k)
-        learn = self.model.learn_one
-        for row, label in zip(self.records[part], self.labels[part], strict=True):
-            learn(row, label)
+        self.model.learn(self.rows(k))
 
     def scores(self, k):
-        predict = self.model.predict_proba_one
-        return np.array([predict(row)[True] for row in self.records[self.rows(k)]])
-
-
-def record(X, k):
-    if isinstance(X, np.ndarray):
-        return dict(enumerate(X[k].tolist()))
-    part = slice(X.indptr[k], X.indptr[k + 1])
-    return dict(zip(X.indices[part].tolist(), X.data[part].tolist(), strict=True))
+        return self.model.scores(self.rows(k))
 
 
 class Parsed(Learner):
