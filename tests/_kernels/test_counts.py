@@ -72,8 +72,8 @@ def test_mark_ties_flags_repeated_scores():
 @pytest.mark.parametrize("kind", ["ones", "integers", "any"])
 def test_weigh_pairs_matches_all_pairs(kind, scores, is_pos, rng):
     weight = draw_weight(rng, 60, kind)
-    signed = np.empty(60)
-    sign_weights(weight, is_pos, signed)
+    signed = weight.copy()
+    sign_weights(signed, is_pos)
     order = argsort(scores)
     signed = signed[order]
     mark_ties(scores, order)

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from aucmax._kernels.opauc import GRADIENT, SHORT, Rule, learn_rows
+from aucmax._kernels.opauc import ADAPTIVE, GRADIENT, SHORT, Rule, learn_rows
 from aucmax.summaries.streamed_moments import StreamedMoments, start_at_zero
 
 RIDGE, STEP = 0.01, 0.003
@@ -56,3 +56,29 @@ def test_stops_before_the_row_that_overflows(rng):
     learn_rows(X[:n_done], is_pos[:n_done], *again.state, *rule, *same)
     assert np.array_equal(same.coef, iterate.coef)
     assert np.array_equal(again.state.scatter, moments.state.scatter)
+
+
+def placed(arrays, gap):
+    """Copies of arrays in one piece of memory, ``gap`` values between them."""
+    buffer = np.zeros(sum(gap + a.size for a in arrays) + gap)
+    at, copies = gap, []
+    for array in arrays:
+        copies.append(buffer[at : at + array.size].reshape(array.shape))
+        copies[-1][...] = array
+        at += array.size + gap
+    return copies
+
+
+# Widths at which arrays lie within the reach of one round of a compiled loop.
+@pytest.mark.parametrize("d", [1, 3, 4, 8, 12, 30])
+@pytest.mark.parametrize("kind", [GRADIENT, ADAPTIVE])
+def test_sums_do_not_depend_on_where_arrays_are(rng, d, kind):
+    X, is_pos = rng.normal(size=(90, d)) + 1.0, rng.random(90) < 0.4
+    rule = RULE._replace(kind=kind, radius=1e6, averaged=True)
+    found = []
+    for gap in (0, 2, 8, 1000):
+        moments, iterate = StreamedMoments(d, 4).state, start_at_zero(d)
+        near = placed([*moments[2:], *iterate], gap)
+        learn_rows(X, is_pos, *moments[:2], *near[:5], *rule, *near[5:])
+        found.append([array.tobytes() for array in near])
+    assert all(other == found[0] for other in found)

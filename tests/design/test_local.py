@@ -100,7 +100,7 @@ def test_columns_far_from_zero(order, rng):
 def test_long_rows_go_through_blas(dtype, rng, monkeypatch):
     X = rng.normal(size=(60, 12)).astype(dtype)
     short = LocalDesign(X)
-    monkeypatch.setattr(local, "LONG_ROW", 10)
+    monkeypatch.setattr(local, "LONG_ROW_BYTES", 10)
     long = LocalDesign(X)
     coef, vector = rng.normal(size=12), rng.normal(size=60)
     tol = 1e-12 if dtype is np.float64 else 1e-5

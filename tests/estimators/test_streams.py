@@ -101,6 +101,18 @@ def test_a_batch_of_many_rows_is_the_same_as_many_batches(estimator, rng):
     assert same(feed(clone(estimator), X, y, size=350), whole, X)
 
 
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_results_do_not_depend_on_where_arrays_are(estimator, kind, rng):
+    X, y = sparse_rows(rng) if kind == "sparse" else draw(rng)
+    first = feed(clone(estimator), X, y).decision_function(X)
+    litter = []
+    for _ in range(8):
+        # What is allocated next comes to lie elsewhere, and other things beside it.
+        litter += [np.empty(size) for size in rng.integers(1, 40, size=20)]
+        again = feed(clone(estimator), X.copy(), y)
+        np.testing.assert_array_equal(again.decision_function(X), first)
+
+
 @pytest.mark.parametrize(
     "copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))]
 )

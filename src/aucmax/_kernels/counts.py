@@ -106,10 +106,10 @@ def mark_ties(scores: FloatArray, order: IntArray) -> None:
 
 
 @jit
-def sign_weights(weight: FloatArray, is_pos: BoolArray, out: FloatArray) -> None:
-    """Write the weight of positives, and that of negatives with a minus sign."""
+def sign_weights(weight: FloatArray, is_pos: BoolArray) -> None:
+    """Give the weights of negatives a minus sign, in place."""
     for i in range(weight.shape[0]):
-        out[i] = weight[i] if is_pos[i] else -weight[i]
+        weight[i] = weight[i] if is_pos[i] else -weight[i]
 
 
 @jit

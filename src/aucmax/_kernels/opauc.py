@@ -26,6 +26,10 @@ EIGHT, SHORT = 8, 200
 # Where they begin, when one after the other. As the distances are constants, the
 # compiler need not ask whether rows overlap.
 S1, S2, S3, S4, S5, S6, S7 = (np.uintp(k * SHORT) for k in range(1, EIGHT))
+# Values between arrays that a loop goes along together. Where they are nearer than the
+# compiled loop reaches ahead, another one runs, which adds in another order, and sums
+# would depend on where arrays happen to be.
+APART = 64
 # Kinds of steps.
 NO_STEP, GRADIENT, ADAPTIVE = 0, 1, 2
 # A step longer than the root of this would soon overflow.
@@ -102,9 +106,9 @@ def learn_rows(
     threshold: float,
     radius: float,
     averaged: bool,
-    coef: FloatArray,
-    average: FloatArray,
-    squares: FloatArray,
+    kept_coef: FloatArray,
+    kept_average: FloatArray,
+    kept_squares: FloatArray,
     progress: FloatArray,
 ) -> int:
     """Take in rows one after the other; return how many, less than all on overflow.
@@ -115,11 +119,19 @@ def learn_rows(
     n: int = X.shape[0]
     d = X.shape[1]
     n_block, width = pending.shape[1:]
-    row = np.zeros(width)
-    away = np.empty(width)
-    grad = np.zeros(width)
-    rows = np.empty(EIGHT * SHORT)
+    # Copies of all vectors that change; the first line keeps away what lies before.
+    lines = np.zeros((11, width + APART))
+    row, away, grad = lines[1], lines[2], lines[3]
+    coef, average, squares = lines[4], lines[5], lines[6]
+    means, sums_of = lines[7:9], lines[9:11]
+    coef[: len(kept_coef)] = kept_coef
+    average[: len(kept_average)] = kept_average
+    squares[: len(kept_squares)] = kept_squares
+    means[:, :width] = centre
+    sums_of[:, :width] = total
+    rows = np.empty(APART + EIGHT * SHORT)[APART:]
     columns = np.empty((width, n_block))
+    n_done = n
     for t in range(n):
         own = 1 if is_pos[t] else 0
         other = 1 - own
@@ -179,7 +191,7 @@ def learn_rows(
                     )
             # Then the rest, with the mean of all its rows.
             inverse = 1.0 / n_seen[other]
-            sums, middle = total[other], centre[other]
+            sums, middle = sums_of[other], means[other]
             margin = moved = distance = 0.0
             for j in range(width):
                 shift = inverse * sums[j]
@@ -213,7 +225,8 @@ def learn_rows(
                     )
                 # Also when it is NaN.
                 if not step * step * size < LARGEST_SQUARE:
-                    return t
+                    n_done = t
+                    break
                 for j in range(width):
                     coef[j] -= step * grad[j]
             else:
@@ -223,7 +236,8 @@ def learn_rows(
                     step = ADAPTIVE_STEP * scale / (mean_distance + ridge)
                     added *= scale
                 if not size < LARGEST_SQUARE:
-                    return t
+                    n_done = t
+                    break
                 norm = 0.0
                 for j in range(width):
                     v = grad[j]
@@ -245,7 +259,7 @@ def learn_rows(
                 for j in range(width):
                     average[j] += weight * (coef[j] - average[j])
 
-        middle, sums, block = centre[own], total[own], pending[own]
+        middle, sums, block = means[own], sums_of[own], pending[own]
         n_seen[own] += 1
         if n_seen[own] == 1:
             for j in range(width):
@@ -332,4 +346,9 @@ def learn_rows(
         for k in range(n_block):
             for j in range(width):
                 block[k, j] = 0.0
-    return n
+    kept_coef[:] = coef[: len(kept_coef)]
+    kept_average[:] = average[: len(kept_average)]
+    kept_squares[:] = squares[: len(kept_squares)]
+    centre[:] = means[:, :width]
+    total[:] = sums_of[:, :width]
+    return n_done

@@ -15,7 +15,7 @@ from aucmax._kernels import jit
 from aucmax._utils.typing import FloatArray
 
 # Rows added up in the precision of X before the sum goes to float64.
-FEW_ROWS = 32
+FEW_ROWS = 64
 # Rows shorter than this are added four at a time: one alone does not fill the pipeline.
 SHORT_ROW = 32
 

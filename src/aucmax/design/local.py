@@ -16,9 +16,9 @@ from aucmax._utils.validation import n_threads
 # Below this many bytes, waking a second thread costs more than it saves.
 BLOCK_BYTES = 8 * 2**20
 MAX_BLOCKS = 32
-# Dense rows at least this long are left to BLAS, which then reaches the bandwidth of
-# the memory and has threads of its own.
-LONG_ROW = 1000
+# Dense rows of this many bytes are left to BLAS: a vector as long does not stay in the
+# first-level cache beside them. For shorter ones BLAS takes up to twice as long.
+LONG_ROW_BYTES = 2**14
 
 
 class LocalDesign:
@@ -46,7 +46,7 @@ class LocalDesign:
         self._is_centred = bool(np.any(offset))
         self.blocks = _split_rows(X)
         self._uses_blas = isinstance(X, np.ndarray) and (
-            not X.flags.c_contiguous or X.shape[1] >= LONG_ROW
+            not X.flags.c_contiguous or X[:1].nbytes >= LONG_ROW_BYTES
         )
         threads = 1 if self._uses_blas else min(n_threads(), len(self.blocks))
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
