@@ -81,17 +81,10 @@ def add_weighted_rows_precisely(
 ) -> None:
     """Add ``X.T @ vector`` to ``out``, every product and sum in float64.
 
-    For sums that a badly conditioned matrix multiplies later. Four rows at a time, so
-    that ``out`` is read and written a quarter as often as the rows.
+    For sums that a badly conditioned matrix multiplies later. One row at a time: to
+    read several at once, memory takes up to twice as long.
     """
-    n, d = X.shape
-    done = n - n % 4
-    for i in range(0, done, 4):
-        first, second, third, fourth = vector[i : i + 4]
-        for j in range(d):
-            out[j] += (first * X[i, j] + second * X[i + 1, j]) + (
-                third * X[i + 2, j] + fourth * X[i + 3, j]
-            )
-    for i in range(done, n):
-        for j in range(d):
-            out[j] += vector[i] * X[i, j]
+    for i in range(X.shape[0]):
+        value = vector[i]
+        for j in range(X.shape[1]):
+            out[j] += value * X[i, j]

@@ -27,8 +27,8 @@ FEW_ROWS, MANY_ROWS = 8, 400
 # and outer products then take about as long as two passes over all rows.
 SAMPLE_VALUES, SAMPLE_SHARE = 24, 1 / 8
 # The sample is dealt into batches of n/d times this many float32 rows, the space of
-# four vectors of scores.
-BATCH_VALUES = 8
+# three vectors of scores.
+BATCH_VALUES = 6
 # Problems with n d^2 below this take all rows, up to so many: a millisecond or two.
 SMALL_PROBLEM, SMALL_ROWS = 10**8, 2000
 # A sample is drawn anew when CG has needed more steps than this.
