@@ -8,14 +8,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from aucmax._kernels.counts import (
     LOW_BITS,
     count_ordered,
-    mark_ties,
     place,
     placement_squares,
     sign_weights,
     split_by_class,
+    take_marked,
     weigh_pairs,
 )
-from aucmax._kernels.order import argsort
+from aucmax._kernels.order import argsort_marked
 
 
 @pytest.fixture(params=[0, 1, 3], ids=lambda digits: f"{digits} digits")
@@ -60,32 +60,21 @@ def test_placement_squares_match_the_placements(scores, is_pos):
     assert_allclose(squares, expected, rtol=1e-12, atol=1e-15)
 
 
-def test_mark_ties_flags_repeated_scores():
-    scores = np.array([2.0, 1.0, 2.0, -0.0, 0.0, 2.0])
-    order = argsort(scores)
-    marked = order.copy()
-    mark_ties(scores, marked)
-    assert_array_equal(marked < 0, [False, True, False, False, True, True])
-    assert_array_equal(np.where(marked < 0, ~marked, marked), order)
-
-
 @pytest.mark.parametrize("kind", ["ones", "integers", "any"])
 def test_weigh_pairs_matches_all_pairs(kind, scores, is_pos, rng):
     weight = draw_weight(rng, 60, kind)
-    signed = weight.copy()
+    signed, along = weight.copy(), np.empty(60)
     sign_weights(signed, is_pos)
-    order = argsort(scores)
-    signed = signed[order]
-    mark_ties(scores, order)
+    order = argsort_marked(scores)
+    take_marked(signed, order, along)
     pairs = np.outer(weight[is_pos], weight[~is_pos])
     values = metric_oracles.pair_values(is_pos, scores)
     expected = [pairs[values == value].sum() for value in (1, 0.5, 0)]
-    assert_allclose(weigh_pairs(order, signed), expected, rtol=1e-13)
+    assert_allclose(weigh_pairs(order, along), expected, rtol=1e-13)
 
 
 def test_place_matches_all_pairs(scores, is_pos):
-    order = argsort(scores)
-    mark_ties(scores, order)
+    order = argsort_marked(scores)
     counts = np.empty(60, dtype=np.int64)
     place(order, is_pos, int(is_pos.sum()), counts)
     values = metric_oracles.pair_values(is_pos, scores)

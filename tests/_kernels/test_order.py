@@ -5,15 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from aucmax._kernels.order import argsort
+from aucmax._kernels import order
+from aucmax._kernels.order import FEW, argsort, argsort_marked, sort
 
 
 def assert_sorts(scores):
-    order = argsort(scores)
-    assert order.dtype == np.int64
-    assert_array_equal(np.sort(order), np.arange(len(scores)))
-    assert_array_equal(np.asarray(scores)[order], np.sort(scores))
-    assert_array_equal(argsort(scores), order)
+    found = argsort(scores)
+    assert found.dtype == np.int64
+    assert_array_equal(np.sort(found), np.arange(len(scores)))
+    assert_array_equal(np.asarray(scores)[found], np.sort(scores))
+    assert_array_equal(argsort(scores), found)
 
 
 CASES = {
@@ -34,6 +35,13 @@ CASES = {
     ),
     "float32": lambda rng: rng.normal(size=1000).astype(np.float32),
     "strided": lambda rng: rng.normal(size=(1000, 2))[:, 1],
+    # Beyond what sorts by leading bits alone.
+    "tied zeros": lambda rng: np.round(rng.normal(size=60_000)) * -0.0,
+    "tied but for rounding": lambda rng: rng.choice([0.3, 0.1 + 0.2], 60_000),
+    "few agree": lambda rng: rng.choice(1.0 + np.arange(9000) * 2.0**-51, 30_000),
+    "far outlier": lambda rng: np.append(1.0 + 1e-9 * rng.normal(size=60_000), 1e300),
+    "both signs": lambda rng: rng.choice([-1.0, 1.0], 5000) * rng.lognormal(0, 9, 5000),
+    "integers": lambda rng: rng.integers(-(2**53), 2**53, 5000).astype(float),
     "many octaves": lambda rng: np.exp(rng.uniform(-600, 600, 1000)),
 }
 
@@ -41,6 +49,58 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_argsort_sorts(case, rng):
     assert_sorts(CASES[case](rng))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_ties_are_marked(case, rng):
+    scores = np.asarray(CASES[case](rng))
+    marked = argsort_marked(scores)
+    found = np.where(marked < 0, ~marked, marked)
+    assert_array_equal(found, argsort(scores))
+    along = scores[found]
+    assert_array_equal(marked < 0, np.append(False, along[1:] == along[:-1]))
+
+
+@pytest.fixture(params=["by digits", "by numpy"])
+def way(request, monkeypatch):
+    monkeypatch.setattr(order, "_numpy_is_faster", lambda: request.param == "by numpy")
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("case", CASES)
+def test_sort_sorts(case, dtype, rng):
+    with np.errstate(over="ignore"):
+        values = np.ascontiguousarray(CASES[case](rng), dtype=dtype)
+    expected = np.sort(values)
+    sort(values)
+    assert values.dtype == dtype
+    assert_array_equal(values, expected)
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n", [50, FEW + 1])
+def test_sort_puts_nan_at_an_end(n, dtype, rng):
+    values = rng.normal(size=n).astype(dtype)
+    values[[3, 7]] = np.nan, -np.nan
+    values[9:11].view(f"i{values.itemsize}")[:] = -1, 2**23 * 255 + 1
+    sort(values)
+    assert np.isnan(values[0]) or np.isnan(values[-1])
+
+
+def test_which_sort_is_faster_is_tried_once():
+    assert isinstance(order._numpy_is_faster(), bool)
+    before = order._numpy_is_faster.cache_info().misses
+    order._numpy_is_faster()
+    assert order._numpy_is_faster.cache_info().misses == before
+
+
+def test_argsort_writes_where_it_is_told(rng):
+    scores = rng.normal(size=3 * FEW)
+    out, spare = np.empty((2, 3 * FEW), np.int64)
+    assert argsort(scores, out, spare) is out
+    assert_array_equal(out, argsort(scores))
 
 
 def test_argsort_leaves_the_scores_alone(rng):

@@ -92,24 +92,19 @@ def placement_squares(
 
 
 @jit
-def mark_ties(scores: FloatArray, order: IntArray) -> None:
-    """Replace, in place, ``i`` by ``~i`` in ``order`` where row i ties with the last.
-
-    Marked entries are negative, so those who walk the order need no scores any more.
-    """
-    last = np.nan
-    for k in range(order.shape[0]):
-        score = scores[order[k]]
-        if score == last:
-            order[k] = ~order[k]
-        last = score
-
-
-@jit
 def sign_weights(weight: FloatArray, is_pos: BoolArray) -> None:
     """Give the weights of negatives a minus sign, in place."""
     for i in range(weight.shape[0]):
         weight[i] = weight[i] if is_pos[i] else -weight[i]
+
+
+@jit
+def take_marked(values: FloatArray, order: IntArray, out: FloatArray) -> None:
+    """Write the values along a marked order."""
+    for k in range(order.shape[0]):
+        i = order[k]
+        # Without a branch, and unsigned: nothing to guess, and no index to check.
+        out[k] = values[np.uint64(i ^ (i >> np.int64(63)))]
 
 
 @jit

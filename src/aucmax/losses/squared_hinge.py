@@ -105,4 +105,5 @@ def sorted_scores(
     block = np.empty((4, n + 2)) if memory is None else memory
     shifted, order, third, grad = block[:, :n]
     shift_positives(scores, is_pos, margin, 0.0, shifted)
-    return shifted, argsort(shifted, out=order.view(np.int64)), third, grad
+    keys, spare = order.view(np.int64), third.view(np.int64)
+    return shifted, argsort(shifted, out=keys, spare=spare), third, grad

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucmax._kernels.counts import split_by_class
-from aucmax._utils.typing import FloatArray
+from aucmax._kernels.order import sort
+from aucmax._utils.typing import FloatArray, IntArray
 from aucmax._utils.validation import split_labels
 
 # float64 holds every integer up to here; beyond, neighbours would become ties.
@@ -24,8 +25,8 @@ def sort_by_class(
     both = np.empty_like(scores)
     n_pos = split_by_class(scores, is_pos, both)
     pos, neg = both[:n_pos], both[n_pos:]
-    pos.sort()
-    neg.sort()
+    sort(pos)
+    sort(neg)
     refuse_nonfinite(pos[0], neg[0], pos[-1], neg[-1])
     return pos, neg
 
@@ -65,6 +66,12 @@ def as_vector(values: ArrayLike, *, name: str) -> NDArray[Any]:
             "Pass an array of one dimension."
         )
     return vector
+
+
+def ends_of(scores: FloatArray, order: IntArray) -> tuple[float, float]:
+    """Return the smallest and the largest score by a marked order of them."""
+    first, last = int(order[0]), int(order[-1])
+    return float(scores[first]), float(scores[last if last >= 0 else ~last])
 
 
 def refuse_nonfinite(*extremes: float, name: str = "y_score") -> None:

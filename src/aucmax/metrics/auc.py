@@ -7,14 +7,19 @@ from numpy.typing import ArrayLike
 from aucmax._kernels.counts import (
     LOW_BITS,
     count_ordered,
-    mark_ties,
     sign_weights,
+    take_marked,
     weigh_pairs,
 )
-from aucmax._kernels.order import argsort
+from aucmax._kernels.order import argsort_marked
 from aucmax._utils.typing import FloatArray
 from aucmax._utils.validation import check_weight, split_labels
-from aucmax.metrics._inputs import check_scores, refuse_nonfinite, sort_by_class
+from aucmax.metrics._inputs import (
+    check_scores,
+    ends_of,
+    refuse_nonfinite,
+    sort_by_class,
+)
 
 # Below this, products of weights lose digits because they are close to underflow.
 SMALLEST_TOTAL = 1e-290
@@ -97,9 +102,9 @@ def _weighted_auc(
     is_pos = split_labels(y_true, name="roc_auc")[1]
     weight = check_weight(sample_weight, is_pos)
     scores = check_scores(y_score, is_pos.shape[0]).astype(np.float64, copy=False)
-    order = argsort(scores)
-    refuse_nonfinite(scores[order[0]], scores[order[-1]])
+    order = argsort_marked(scores)
+    refuse_nonfinite(*ends_of(scores, order))
     sign_weights(weight, is_pos)
-    signed = weight.take(order)
-    mark_ties(scores, order)
+    signed = np.empty_like(weight)
+    take_marked(weight, order, signed)
     return auc_of_pairs(*weigh_pairs(order, signed))

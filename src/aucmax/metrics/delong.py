@@ -8,11 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from aucmax._kernels.counts import mark_ties, place, placement_squares
-from aucmax._kernels.order import argsort
+from aucmax._kernels.counts import place, placement_squares
+from aucmax._kernels.order import argsort_marked
 from aucmax._utils.typing import BoolArray, IntArray
 from aucmax._utils.validation import split_labels
-from aucmax.metrics._inputs import check_scores, refuse_nonfinite, sort_by_class
+from aucmax.metrics._inputs import (
+    check_scores,
+    ends_of,
+    refuse_nonfinite,
+    sort_by_class,
+)
 from aucmax.metrics.auc import auc_of_sorted
 
 
@@ -172,9 +177,8 @@ def roc_auc_test(
 def _placement_counts(is_pos: BoolArray, y_score: ArrayLike, name: str) -> IntArray:
     scores = check_scores(y_score, is_pos.shape[0], name=name)
     scores = scores.astype(np.float64, copy=False)
-    order = argsort(scores)
-    refuse_nonfinite(scores[order[0]], scores[order[-1]], name=name)
-    mark_ties(scores, order)
+    order = argsort_marked(scores)
+    refuse_nonfinite(*ends_of(scores, order), name=name)
     counts = np.empty(order.shape[0], dtype=np.int64)
     place(order, is_pos, int(np.count_nonzero(is_pos)), counts)
     return counts
