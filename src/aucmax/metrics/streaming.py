@@ -6,7 +6,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._kernels.order import argsort
+from aucmax._kernels.counts import tabulate
+from aucmax._kernels.order import argsort_marked
 from aucmax._utils.typing import FloatArray
 from aucmax.metrics._inputs import as_vector, check_scores, refuse_nonfinite
 from aucmax.metrics.auc import auc_of_pairs, check_total
@@ -188,10 +189,9 @@ class StreamingAUC:
         """Sort what is pending into the table, one column per distinct score."""
         if self._n_pending:
             rows = np.concatenate([self._table, *self._pending], axis=1)
-            rows = rows.take(argsort(rows[0]), axis=1)
-            is_first = np.append(True, rows[0, 1:] != rows[0, :-1])
-            masses = np.add.reduceat(rows[1:], np.flatnonzero(is_first), axis=1)
-            self._table = np.vstack([rows[:1, is_first], masses])
+            table = np.empty_like(rows)
+            n = tabulate(rows, argsort_marked(rows[0]), table)
+            self._table = table if n == rows.shape[1] else table[:, :n].copy()
         self._pending, self._n_pending = [], 0
         return self._table
 
