@@ -6,7 +6,8 @@ size. Exponents are fitted to the sizes where arithmetic dominates. Solvers that
 need more steps on some sizes than on others take a fixed number of them, or their time
 is given per pass over the rows, and once more as a whole, which has no bar; where
 neither is so, the passes are shown. What sorts has the bar of what is linear: n log n
-is an exponent of 1.08 here.
+is an exponent of 1.08 here. `np.argsort` and a sum of X by numpy have no bar; they show
+what leaving the caches alone adds.
 """
 
 import warnings
@@ -91,9 +92,13 @@ def in_rows(*, quick):
             lambda y, scores: StreamingAUC(classes=BOTH).update(y, scores).auc
         ),
     }
+    limits = {
+        "np.argsort": Metric(lambda y, scores: np.argsort(scores)),
+        "np.sum of X": Sum(),
+    }
     sizes, least = ((500, 1000), 0) if quick else (ROWS, ROWS_FROM)
     yield from grow(
-        models,
+        models | limits,
         {n: draw(n, FEATURES) for n in sizes},
         "in n",
         f"{FEATURES} features",
@@ -167,6 +172,16 @@ class Metric:
 
     def fit(self, X, y):
         self.metric(y, SCORES[: len(y)])
+
+
+class Sum(Metric):
+    """One read of X, in the form of a model."""
+
+    def __init__(self):
+        super().__init__(None)
+
+    def fit(self, X, y):
+        X.sum()
 
 
 class FewRows:
