@@ -38,6 +38,8 @@ CASES = {
     # Beyond what sorts by leading bits alone.
     "tied zeros": lambda rng: np.round(rng.normal(size=60_000)) * -0.0,
     "tied but for rounding": lambda rng: rng.choice([0.3, 0.1 + 0.2], 60_000),
+    # The first half is larger, by one bit: what is subtracted must not borrow from it.
+    "neighbours": lambda rng: np.repeat([1.0, 1 - 2.0**-53], 20_000),
     "few agree": lambda rng: rng.choice(1.0 + np.arange(9000) * 2.0**-51, 30_000),
     "far outlier": lambda rng: np.append(1.0 + 1e-9 * rng.normal(size=60_000), 1e300),
     "both signs": lambda rng: rng.choice([-1.0, 1.0], 5000) * rng.lognormal(0, 9, 5000),
@@ -83,10 +85,12 @@ def test_sort_sorts(case, dtype, rng):
 @pytest.mark.parametrize("n", [50, FEW + 1])
 def test_sort_puts_nan_at_an_end(n, dtype, rng):
     values = rng.normal(size=n).astype(dtype)
-    values[[3, 7]] = np.nan, -np.nan
-    values[9:11].view(f"i{values.itemsize}")[:] = -1, 2**23 * 255 + 1
+    values[3] = np.nan
+    values[7:8].view(f"i{values.itemsize}")[:] = -1  # one with a sign
     sort(values)
+    assert np.isnan(values).sum() == 2
     assert np.isnan(values[0]) or np.isnan(values[-1])
+    assert not np.isnan(values[2:-2]).any()
 
 
 def test_which_sort_is_faster_is_tried_once():

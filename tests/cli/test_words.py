@@ -6,7 +6,6 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from cli.command import call
 from cli.loans import make_loans
 
 from aucmax.cli._words import in_options
@@ -100,24 +99,20 @@ def test_words(said, better):
 @pytest.mark.parametrize(
     ("mark", "given"), [(";", ";"), ("\t", "tab"), ("\t", "\\t"), ("|", "|")]
 )
-def test_separator(folder, mark, given):
+def test_separator(invoke, folder, mark, given):
     for name in ("loans", "new"):
         frame = pd.read_csv(folder / f"{name}.csv")
         frame.to_csv(folder / f"{name}.csv", index=False, sep=mark)
     choice = ("--separator", given)
-    told, _ = call(
-        *("fit", "loans.csv", *QUICK, "--test", "new.csv", *choice), folder=folder
-    )
+    told = invoke("fit", "loans.csv", *QUICK, "--test", "new.csv", *choice).stdout
     assert "240, with 4 features" in told
     assert "120 test rows" in told
-    scores, _ = call("predict", "loans.skops", "new.csv", *choice, folder=folder)
+    scores = invoke("predict", "loans.skops", "new.csv", *choice).stdout
     assert len(scores.splitlines()) == 121
-    told, _ = call(
-        "evaluate", "loans.skops", "new.csv", *TARGET, *choice, folder=folder
-    )
+    told = invoke("evaluate", "loans.skops", "new.csv", *TARGET, *choice).stdout
     assert re.search("rows +120", told)
     given = ("--drop", "id", "--models", "logistic", "--cv", "2", *choice)
-    told, _ = call("compare", "loans.csv", *TARGET, *given, folder=folder)
+    told = invoke("compare", "loans.csv", *TARGET, *given).stdout
     assert "logistic" in told
 
 

@@ -21,8 +21,8 @@ from aucmax._utils.typing import FloatArray, IntArray
 
 # Up to this many values np.sort is as fast.
 FEW = 1000
-# Passes over the keys, each for so many bits, whose counts fit the cache.
-N_DIGITS, DIGIT_BITS = 3, 11
+# Bits of each of the three passes over the keys, whose counts then fit the cache.
+DIGIT_BITS = 11
 # What the insertion sort may move, per key, before all bits are sorted by instead.
 MAX_MOVES = 8
 # Values that both sorts are tried on.
@@ -56,7 +56,7 @@ def argsort_marked(scores: FloatArray) -> IntArray:
     packed = np.empty(scores.shape[0], dtype=np.int64)
     bits = _pack_sorted(scores, packed, None)
     if not unpack_order(scores, bits, packed, True):
-        packed = argsort(scores)
+        packed[:] = np.argsort(scores)
         mark_ties(scores, packed)
     return packed
 
@@ -85,7 +85,7 @@ def sort(values: FloatArray) -> None:
 
 @cache
 def _numpy_is_faster() -> bool:
-    """Say which sort is faster on this processor; the results are the same."""
+    """Say which sort is faster on this processor; but for NaN, they give the same."""
     values = np.modf(np.arange(TRIAL) * 0.6180339887498949)[0]
     return _seconds(np.ndarray.sort, values) < _seconds(_sort_by_digits, values)
 
@@ -111,15 +111,15 @@ def _order_keys(
     keys: NDArray[Any], out: NDArray[Any], ends: tuple[np.int64, np.int64], bits: int
 ) -> None:
     """Sort keys into ``out``; ``bits`` at their end come in order already."""
-    smallest, largest = int(ends[0]), int(ends[1])
-    top = (largest - smallest).bit_length()
-    span = N_DIGITS * DIGIT_BITS
-    first = max(bits, top - span)
-    width = max(1, -(-(top - first) // N_DIGITS))
+    # Without those bits, which would borrow from the others.
+    smallest = ends[0] >> bits << bits
+    top = (int(ends[1]) - int(smallest)).bit_length()
+    first = max(bits, top - 3 * DIGIT_BITS)
+    width = max(1, -(-(top - first) // 3))
     moves = MAX_MOVES * len(keys)
     if not order_keys(keys, out, smallest, first, width, moves):
         order_keys(out, keys, smallest, 0, DIGIT_BITS, 0)
-        order_keys(keys, out, smallest, span, DIGIT_BITS, moves)
+        order_keys(keys, out, smallest, 3 * DIGIT_BITS, DIGIT_BITS, moves)
 
 
 @jit
@@ -145,11 +145,10 @@ def pack_keys(raw: IntArray, bits: int, out: IntArray) -> tuple[np.int64, np.int
 def make_keys(raw: NDArray[Any], out: NDArray[Any]) -> tuple[np.int64, np.int64]:
     """Write bit patterns of floats as integers that compare alike; return both ends."""
     shift = np.int64(8 * raw.itemsize - 1)
-    lower = (np.int64(1) << shift) - np.int64(1)
+    lower = np.int64(0x7FFFFFFFFFFFFFFF) >> (np.int64(63) - shift)
     smallest, largest = np.int64(0x7FFFFFFFFFFFFFFF), np.int64(-0x8000000000000000)
     for i in range(raw.shape[0]):
         key = np.int64(raw[i])
-        key = np.int64(0) if key == ~lower else key  # minus zero
         key ^= (key >> shift) & lower
         smallest, largest = min(smallest, key), max(largest, key)
         out[i] = key
@@ -160,7 +159,7 @@ def make_keys(raw: NDArray[Any], out: NDArray[Any]) -> tuple[np.int64, np.int64]
 def restore_values(keys: NDArray[Any], raw: NDArray[Any]) -> None:
     """Write the bit patterns whose keys these are."""
     shift = np.int64(8 * raw.itemsize - 1)
-    lower = (np.int64(1) << shift) - np.int64(1)
+    lower = np.int64(0x7FFFFFFFFFFFFFFF) >> (np.int64(63) - shift)
     for i in range(raw.shape[0]):
         key = np.int64(keys[i])
         raw[i] = key ^ ((key >> shift) & lower)
@@ -170,7 +169,7 @@ def restore_values(keys: NDArray[Any], raw: NDArray[Any]) -> None:
 def order_keys(
     keys: NDArray[Any],
     out: NDArray[Any],
-    smallest: int,
+    smallest: np.int64,
     first: int,
     width: int,
     max_moves: int,
@@ -183,14 +182,16 @@ def order_keys(
     thousands agree it would be quadratic. ``keys`` is overwritten.
     """
     n = keys.shape[0]
-    base = np.uint64(smallest)
+    # Unsigned, and in the order of the signed: no difference is negative then.
+    sign = np.uint64(0x8000000000000000)
+    base = np.uint64(smallest) ^ sign
     mask = np.uint64((1 << width) - 1)
     shift_0 = np.uint64(first)
     shift_1 = np.uint64(first + width)
     shift_2 = np.uint64(first + 2 * width)
     places = np.zeros((3, 1 << width), dtype=np.int64)
     for i in range(n):
-        key = np.uint64(keys[i]) - base
+        key = (np.uint64(keys[i]) ^ sign) - base
         places[0, (key >> shift_0) & mask] += 1
         places[1, (key >> shift_1) & mask] += 1
         places[2, (key >> shift_2) & mask] += 1
@@ -201,17 +202,17 @@ def order_keys(
             places[k, j] = total
             total += count
     for i in range(n):
-        digit = ((np.uint64(keys[i]) - base) >> shift_0) & mask
+        digit = (((np.uint64(keys[i]) ^ sign) - base) >> shift_0) & mask
         place = places[0, digit]
         places[0, digit] = place + 1
         out[place] = keys[i]
     for i in range(n):
-        digit = ((np.uint64(out[i]) - base) >> shift_1) & mask
+        digit = (((np.uint64(out[i]) ^ sign) - base) >> shift_1) & mask
         place = places[1, digit]
         places[1, digit] = place + 1
         keys[place] = out[i]
     for i in range(n):
-        digit = ((np.uint64(keys[i]) - base) >> shift_2) & mask
+        digit = (((np.uint64(keys[i]) ^ sign) - base) >> shift_2) & mask
         place = places[2, digit]
         places[2, digit] = place + 1
         out[place] = keys[i]

@@ -16,8 +16,8 @@ from aucmax._utils.validation import n_threads
 # Below this many bytes, waking a second thread costs more than it saves.
 BLOCK_BYTES = 8 * 2**20
 MAX_BLOCKS = 32
-# Dense rows of this many bytes are left to BLAS: a vector as long does not stay in the
-# first-level cache beside them. For shorter ones BLAS takes up to twice as long.
+# Dense rows of so many bytes or more are left to BLAS: a vector as long leaves no room
+# for them in the first-level cache. For shorter ones BLAS takes up to twice as long.
 LONG_ROW_BYTES = 2**14
 
 
