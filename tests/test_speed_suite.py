@@ -180,6 +180,15 @@ def test_what_changed_is_told_by_ratio(module, make, now, slower, faster):
     assert (len(found.slower), len(found.faster)) == (slower, faster)
 
 
+def test_another_processor_is_told(module, make):
+    compare = module("_versus_last").compare
+    last = a_run(make(1.0))
+    other = last["machine"] | {"processor": "Q"}
+    told = compare(a_run(make(1.0), machine=other), last).sentence
+    assert told.endswith("That was on another processor (P; this is Q).")
+    assert "processor" not in compare(a_run(make(1.0)), last).sentence
+
+
 def test_a_wide_spread_of_the_last_run_is_no_change(module, make):
     compare = module("_versus_last").compare
     last = a_run(make(1.0, high=1.4))

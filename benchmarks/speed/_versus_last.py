@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What has become slower or faster since the last committed run.
 
-Ratios of one run can be compared with those of another, also on another machine;
-seconds cannot. A ratio must be a quarter worse, and worse than any turn of the last
-run, to count: these machines are shared and noisy. One turn that went badly excuses
-no more than a half. Exponents, AUC points and gaps may be zero or less, so that no
-factor means anything: they are compared by their difference.
+Ratios of one run can be compared with those of another; seconds cannot. Another kind
+of processor moves ratios too, so that is said. A ratio must be a quarter worse, and
+worse than any turn of the last run, to count: these machines are shared and noisy. One
+turn that went badly excuses no more than a half. Exponents, AUC points and gaps may be
+zero or less, so that no factor means anything: they are compared by their difference.
 """
 
 from dataclasses import dataclass, field
@@ -55,9 +55,15 @@ def compare(run, last):
             slower.append(change)
         elif new.ratio < least:
             faster.append(change)
-    return Changes(
+    sentence = (
         f"Of {len(common)} figures compared with the run of {last['date']}, "
-        f"{len(slower)} are notably worse and {len(faster)} better.",
+        f"{len(slower)} are notably worse and {len(faster)} better."
+    )
+    then, now_on = (each["machine"]["processor"] for each in (last, run))
+    if then != now_on:
+        sentence += f" That was on another processor ({then}; this is {now_on})."
+    return Changes(
+        sentence,
         slower,
         faster,
         [key for key in before if key not in now and before[key].script in scripts],

@@ -143,11 +143,14 @@ def commit():
 
 
 def processor():
+    """Return its name, and the vectors it has: makers give several kinds one name."""
+    found = {}
     with contextlib.suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
+            name, _, told = line.partition(":")
+            found.setdefault(name.strip(), told.strip())
+    name = found.get("model name") or platform.processor() or platform.machine()
+    return f"{name}, AVX-512" if "avx512f" in found.get("flags", "") else name
 
 
 def read(path):
