@@ -423,7 +423,8 @@ def test_killed_at_any_moment_it_ends_with_the_same_results(whole, tmp_path):
 def test_workers_do_not_outlive_a_run_that_was_killed(tmp_path):
     process = start(tmp_path, n_jobs=2)
     try:
-        wait_for(process, tmp_path, 1)
+        # A worker watches from its first task on, so both must have begun one.
+        wait_for(process, tmp_path, 8)
         process.kill()
         # They have its standard output, which ends with the last of them: after five
         # minutes if nothing but their idleness ended them.
