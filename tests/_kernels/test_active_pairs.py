@@ -6,81 +6,86 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from aucmax._kernels.active_pairs import (
     active_product,
-    link_partners,
     partner_mass,
+    place_rows,
     shift_positives,
 )
 
 
-def link(order, is_pos):
-    by_class, partner = np.empty((2, len(order)), dtype=np.uint32)
-    n_pos = link_partners(order, is_pos, by_class, partner)
-    return by_class, n_pos, partner
+def find_places(order, is_pos):
+    place = np.empty(len(order), dtype=np.uint32)
+    return place, place_rows(order, is_pos, place)
 
 
 def laplacian(order, is_pos, weight):
     """Minus the weight of each active pair; its rows sum to zero."""
-    place = np.argsort(order)
-    active = is_pos[:, None] & ~is_pos[None, :] & (place[:, None] < place[None, :])
+    rank = np.argsort(order)
+    active = is_pos[:, None] & ~is_pos[None, :] & (rank[:, None] < rank[None, :])
     pairs = np.outer(weight, weight) * (active | active.T)
     return np.diag(pairs.sum(axis=1)) - pairs
 
 
-@pytest.mark.parametrize("is_pos", [[1, 0, 1, 0, 0], [1, 1, 1, 0, 0], [0, 0, 0, 1, 1]])
-def test_rows_by_class_and_where_the_sums_of_their_partners_are(is_pos):
-    is_pos = np.array(is_pos, dtype=bool)
-    order = np.array([3, 0, 4, 2, 1])
-    by_class, n_pos, partner = link(order, is_pos)
-    expected = [i for i in order if is_pos[i]] + [
-        i for i in order[::-1] if not is_pos[i]
-    ]
-    assert by_class.tolist() == expected
-    assert n_pos == is_pos.sum()
-    # Sums over the rows themselves, a zero before either class.
-    seen = [by_class[:k] for k in range(n_pos + 1)]
-    seen += [by_class[n_pos : n_pos + k] for k in range(5 - n_pos + 1)]
-    edges = laplacian(order, is_pos, np.ones(5)) < 0
-    for i in range(5):
-        assert set(seen[partner[i]]) == set(np.flatnonzero(edges[i]))
+def test_places_when_positives_are_few():
+    order, is_pos = np.array([3, 0, 4, 2, 1]), np.array([1, 0, 1, 0, 0], dtype=bool)
+    place, few = find_places(order, is_pos)
+    assert few == 2
+    assert place[[0, 2]].tolist() == [3, 4]  # the first and the second positive
+    assert place[[3, 4, 1]].tolist() == [0, 1, 2]  # positives before each negative
 
 
+def test_places_when_negatives_are_few_are_those_of_the_order_turned_round():
+    order, is_pos = np.array([3, 0, 4, 2, 1]), np.array([1, 1, 1, 0, 0], dtype=bool)
+    place, few = find_places(order, is_pos)
+    assert few == 2
+    assert place[[4, 3]].tolist() == [3, 4]  # the highest negative and the next
+    assert place[[1, 2, 0]].tolist() == [0, 0, 1]  # negatives above each positive
+
+
+@pytest.mark.parametrize("flip", [False, True])
 @pytest.mark.parametrize("weights", ["ones", "integers", "any"])
 @pytest.mark.parametrize("n", [2, 3, 50])
-def test_against_all_pairs(n, weights, rng):
-    is_pos, weight = draw_labels(rng, n), draw_weight(rng, n, weights)
+def test_against_all_pairs(n, weights, flip, rng):
+    is_pos, weight = draw_labels(rng, n) ^ flip, draw_weight(rng, n, weights)
     order, vector = rng.permutation(n), rng.normal(size=n) + 1e3
-    by_class, n_pos, partner = link(order, is_pos)
-    sums, mass, out = np.empty(n + 2), np.empty(n), np.empty(n)
-    masses = partner_mass(weight, by_class, n_pos, partner, sums, mass)
-    assert masses[0] == pytest.approx(weight[is_pos].sum())
-    assert masses[1] == pytest.approx(weight[~is_pos].sum())
+    place, few = find_places(order, is_pos)
+    sums, mass = np.empty(2 * few + 1), np.empty(n)
+    total = partner_mass(weight, place, few, sums, mass)
+    assert total == pytest.approx(weight[is_pos].sum() * weight[~is_pos].sum())
     matrix = laplacian(order, is_pos, weight)
     assert_allclose(mass, np.diag(matrix), atol=1e-12)
-    pairs = 1, weight, by_class, n_pos, partner, mass, 0.5, sums
-    active_product(vector, is_pos, 0.0, *pairs, out)
+    out = np.empty(n)
+    active_product(vector, 1, weight, place, few, mass, 0.5, sums, out)
     assert_allclose(out, 0.5 * matrix @ vector, atol=1e-9)
+    in_place = vector.copy()
+    active_product(in_place, 1, weight, place, few, mass, 0.5, sums, in_place)
+    assert_array_equal(in_place, out)
+    if weights == "ones":
+        even, even_mass = np.empty((2, n))
+        assert partner_mass(None, place, few, sums, even_mass) == total
+        assert_array_equal(even_mass, mass)
+        active_product(vector, 1, None, place, few, mass, 0.5, sums, even)
+        assert_array_equal(even, out)
 
-    margin, shifted = 0.7, np.empty(n)
-    shift_positives(vector, is_pos, margin, 3.0, shifted)
-    assert_array_equal(shifted, np.where(is_pos, vector - margin, vector) - 3.0)
-    active_product(vector, is_pos, margin, *pairs, out)
-    assert_allclose(out, 0.5 * matrix @ shifted, atol=1e-9)
+
+def test_shift_of_positives(rng):
+    is_pos, scores, shifted = draw_labels(rng, 9), rng.normal(size=9), np.empty(9)
+    shift_positives(scores, is_pos, 0.7, 3.0, shifted)
+    assert_array_equal(shifted, np.where(is_pos, scores - 0.7, scores) - 3.0)
 
 
 def test_masses_of_very_different_size():
     """Neither may be found as a difference."""
     weight, is_pos = np.array([1e12, 1e-12]), np.array([True, False])
-    by_class, n_pos, partner = link(np.array([0, 1]), is_pos)
+    place, few = find_places(np.array([0, 1]), is_pos)
     mass = np.empty(2)
-    masses = partner_mass(weight, by_class, n_pos, partner, np.empty(4), mass)
-    assert masses == (1e12, 1e-12)
+    assert partner_mass(weight, place, few, np.empty(3), mass) == 1.0
     assert_array_equal(mass, [1.0, 1.0])
 
 
-def test_rows_without_partners_have_no_mass_to_the_last_bit(rng):
+@pytest.mark.parametrize("n_neg", [10, 20, 30])
+def test_rows_without_partners_have_no_mass_to_the_last_bit(n_neg, rng):
     """Solvers skip them."""
-    is_pos = np.arange(40) >= 20
-    by_class, n_pos, partner = link(np.arange(40), is_pos)
+    place, few = find_places(np.arange(40), np.arange(40) >= n_neg)
     mass = np.empty(40)
-    partner_mass(rng.random(40), by_class, n_pos, partner, np.empty(42), mass)
+    partner_mass(rng.random(40), place, few, np.empty(2 * few + 1), mass)
     assert_array_equal(mass, 0.0)

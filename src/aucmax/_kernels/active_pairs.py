@@ -2,14 +2,18 @@
 """Sums over all active pairs, again and again at the same scores.
 
 As in ``sweeps``, positives are shifted down by the margin, and a pair is active when
-its positive comes first. The active partners of a row are then the first so many of the
-other class: positives from the lowest up, negatives from the highest down. ``by_class``
-lists the rows that way, positives first, and ``partner[i]`` says where, in the running
-sums over ``by_class``, the sum over the active partners of row i is found. The sums of
-either class begin with a zero, so there are n + 2 of them.
+its positive comes first in the order of the scores. Walk that order so that of each
+active pair the row of the smaller class comes first: upwards if that is the positives,
+else downwards. A row of the larger class is then active with the rows of the smaller
+one that came before it, and a row of the smaller class with the larger's that follow.
 
-Walking the rows in their own order, with one look-up each, takes half the time of two
-trips along the sorted scores, where the class of the next row has to be guessed.
+``place[i]`` is, with m rows in the smaller class, the number of those before row i if i
+is of the larger class, and m + 1 plus that number if it is one of them. Rows are added
+up by place in one trip through memory, running sums turn the 2 m + 1 places into what
+rows there want to know of their partners, and a second trip looks that up. Nothing but
+the places is read out of order, and with few positives the cache holds them all.
+
+A weight of None stands for ones. The compiler then leaves out all that reads weights.
 """
 
 from typing import Any
@@ -31,67 +35,65 @@ def shift_positives(
 
 
 @jit
-def link_partners(
-    order: IntArray, is_pos: BoolArray, by_class: NDArray[Any], partner: NDArray[Any]
-) -> int:
-    """Write ``by_class`` and ``partner`` from the sorted order; return the positives.
-
-    Each row is written to both ends of what is left, and the end it belongs to moves:
-    no branch has to be guessed. Unsigned indices are not checked for being negative,
-    which would take as long as all else.
-    """
+def place_rows(order: IntArray, is_pos: BoolArray, place: NDArray[Any]) -> int:
+    """Write ``place`` from the sorted order; return the size of the smaller class."""
     n = order.shape[0]
     n_pos = 0
+    for i in range(n):
+        n_pos += int(is_pos[i])
+    few: int = min(n_pos, n - n_pos)
+    few_are_pos = n_pos == few
+    before = 0
     for k in range(n):
-        i = np.uint64(order[k])
-        step = int(is_pos[i])
-        by_class[np.uint64(n_pos)] = i
-        by_class[np.uint64(n - 1 - (k - n_pos))] = i
-        # A positive has k - n_pos negatives below it, and is active with the others.
-        partner[i] = n_pos + step * (n + 1 - k)
-        n_pos += step
-    return n_pos
+        # Unsigned indices are not checked for being negative.
+        row = np.uint64(order[np.uint64(k if few_are_pos else n - 1 - k)])
+        step = int(is_pos[row] == few_are_pos)
+        place[row] = before + step * (few + 1)
+        before += step
+    return few
 
 
 @jit
 def partner_mass(
-    weight: FloatArray,
-    by_class: NDArray[Any],
-    n_pos: int,
-    partner: NDArray[Any],
+    weight: FloatArray | None,
+    place: NDArray[Any],
+    few: int,
     sums: FloatArray,
     out: FloatArray,
-) -> tuple[float, float]:
+) -> float:
     """Write ``weight[i]`` times the weight of its active partners for every row.
 
-    Returns the masses of the two classes; ``sums``, of length n + 2, is overwritten.
+    Returns the weight of all pairs, active or not; ``sums``, of length 2 few + 1 or
+    more, is overwritten.
     """
     n = out.shape[0]
-    total = 0.0
-    sums[0] = 0.0
-    for k in range(n_pos):
-        total += weight[by_class[k]]
-        sums[k + 1] = total
-    mass_pos, total = total, 0.0
-    sums[n_pos + 1] = 0.0
-    for k in range(n_pos, n):
-        total += weight[by_class[k]]
-        sums[k + 2] = total
+    sums[: 2 * few + 1] = 0.0
     for i in range(n):
-        out[i] = weight[i] * sums[partner[i]]
-    return mass_pos, total
+        sums[place[i]] += 1.0 if weight is None else weight[i]
+    total = 0.0
+    for k in range(few + 1, 2 * few + 1):
+        total += sums[k]
+        sums[k] = total
+    mass_few, total = total, 0.0
+    for k in range(few, 0, -1):
+        total += sums[k]
+        # Of the smaller class up to here; of the larger one from here on.
+        sums[k], sums[few + k] = sums[few + k], total
+    mass_many: float = total + sums[0]
+    sums[0] = 0.0
+    for i in range(n):
+        mass = sums[place[i]]
+        out[i] = mass if weight is None else weight[i] * mass
+    return mass_few * mass_many
 
 
 @jit
 def active_product(
     vector: FloatArray,
-    is_pos: BoolArray,
-    margin: float,
     middle: int,
-    weight: FloatArray,
-    by_class: NDArray[Any],
-    n_pos: int,
-    partner: NDArray[Any],
+    weight: FloatArray | None,
+    place: NDArray[Any],
+    few: int,
     mass: FloatArray,
     scale: float,
     sums: FloatArray,
@@ -99,26 +101,27 @@ def active_product(
 ) -> None:
     """Multiply a vector with ``scale`` times the Laplacian of the active pairs.
 
-    ``out[i] = scale * weight[i] * sum over active partners j of weight[j] (v[i] -
-    v[j])`` with v the given vector, that of the positives less the margin. Only
-    differences matter, so values are seen less that of the row ``middle``: without,
-    values near 1e8 lose every digit. ``mass`` is what ``partner_mass`` wrote; ``sums``
-    is overwritten.
+    ``out[i] = scale * weight[i] * sum over active partners j of weight[j] (vector[i] -
+    vector[j])``. Only differences matter, so values are seen less that of the row
+    ``middle``: without, values near 1e8 lose every digit. ``mass`` is what
+    ``partner_mass`` wrote; ``sums`` is overwritten; ``out`` may be ``vector``.
     """
     n = vector.shape[0]
-    pivot = vector[middle] - margin * is_pos[middle]
+    pivot = vector[middle]
+    sums[: 2 * few + 1] = 0.0
     for i in range(n):
-        out[i] = weight[i] * (vector[i] - margin * is_pos[i] - pivot)
+        value = vector[i] - pivot
+        sums[place[i]] += value if weight is None else weight[i] * value
     total = 0.0
+    for k in range(few + 1, 2 * few + 1):
+        total += sums[k]
+        sums[k] = total
+    total = 0.0
+    for k in range(few, 0, -1):
+        total += sums[k]
+        sums[k], sums[few + k] = sums[few + k], total
     sums[0] = 0.0
-    for k in range(n_pos):
-        total += out[by_class[k]]
-        sums[k + 1] = total
-    total = 0.0
-    sums[n_pos + 1] = 0.0
-    for k in range(n_pos, n):
-        total += out[by_class[k]]
-        sums[k + 2] = total
     for i in range(n):
-        value = vector[i] - margin * is_pos[i] - pivot
-        out[i] = scale * (mass[i] * value - weight[i] * sums[partner[i]])
+        other = sums[place[i]]
+        other = other if weight is None else weight[i] * other
+        out[i] = scale * (mass[i] * (vector[i] - pivot) - other)

@@ -8,8 +8,8 @@ import numpy as np
 
 from aucmax._kernels.active_pairs import (
     active_product,
-    link_partners,
     partner_mass,
+    place_rows,
     shift_positives,
 )
 from aucmax._kernels.order import argsort
@@ -49,17 +49,18 @@ class SquaredHinge:
             )
         block = np.empty((4, n + 2)) if memory is None else memory
         scores = np.ascontiguousarray(scores, dtype=np.float64)
-        shifted, order, third, grad = sorted_scores(scores, is_pos, self.margin, block)
+        shifted, order, third, mass = sorted_scores(scores, is_pos, self.margin, block)
         middle = _middle(order, weight)
         pivot = float(shifted[middle])
-        by_class, partner = third.view(np.uint32).reshape(2, n)
-        n_pos = link_partners(order, is_pos, by_class, partner)
-        # Nothing below needs the order or the shifted scores any more.
-        sums, mass = block[1], shifted
-        masses = partner_mass(weight, by_class, n_pos, partner, sums, mass)
-        scale = 2.0 / (masses[0] * masses[1])
-
-        pairs = middle, weight, by_class, n_pos, partner, mass, scale
+        place = third.view(np.uint32)[:n]
+        few = place_rows(order, is_pos, place)
+        # Nothing below needs the order any more.
+        sums = block[1]
+        is_even = bool(weight.min() == weight.max())
+        # A weight that all share cancels.
+        needed = None if is_even else weight
+        scale = 2.0 / partner_mass(needed, place, few, sums, mass)
+        pairs = middle, needed, place, few, mass, scale
         # Whoever multiplies meanwhile, in another thread, takes other memory.
         is_taken = Lock()
 
@@ -68,7 +69,7 @@ class SquaredHinge:
             is_ours = is_taken.acquire(blocking=False)
             try:
                 scratch = sums if is_ours else np.empty(n + 2)
-                active_product(vector, is_pos, 0.0, *pairs, scratch, out)
+                active_product(vector, *pairs, scratch, out)
             finally:
                 if is_ours:
                     is_taken.release()
@@ -76,7 +77,8 @@ class SquaredHinge:
 
         # On a fixed active set the loss is a homogeneous quadratic of the shifted
         # scores, so its gradient is a curvature product and its value half a dot.
-        active_product(scores, is_pos, self.margin, *pairs, sums, grad)
+        grad = shifted
+        active_product(shifted, *pairs, sums, grad)
         shifted = sums[:n]
         shift_positives(scores, is_pos, self.margin, pivot, shifted)
         return Terms(0.5 * dot(shifted, grad), grad, hess_dot, lambda: scale * mass)
