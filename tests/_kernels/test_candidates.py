@@ -5,7 +5,6 @@ from drawing import draw_labels, draw_weight
 from numpy.testing import assert_allclose
 
 from aucmax._kernels.candidates import add_slopes_and_curvatures
-from aucmax._kernels.sweeps import active_mass
 
 
 def brute_force(columns, signed, grad):
@@ -21,8 +20,8 @@ def brute_force(columns, signed, grad):
 
 def sweep(columns, signed, grad, pivot, cuts=()):
     n, k = columns.shape
-    partners = np.empty(n)
-    active_mass(np.arange(n), signed, partners)
+    pos, neg = np.maximum(signed, 0.0), np.maximum(-signed, 0.0)
+    partners = pos * np.cumsum(neg[::-1])[::-1] + neg * np.cumsum(pos)
     first, slope, curvature = np.zeros((3, k))
     for low, high in zip((0, *cuts), (*cuts, n), strict=True):
         part = slice(low, high)

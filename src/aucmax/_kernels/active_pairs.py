@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sums over all active pairs, again and again at the same scores.
 
-As in ``sweeps``, positives are shifted down by the margin, and a pair is active when
-its positive comes first in the order of the scores. Walk that order so that of each
-active pair the row of the smaller class comes first: upwards if that is the positives,
-else downwards. A row of the larger class is then active with the rows of the smaller
-one that came before it, and a row of the smaller class with the larger's that follow.
+Positives are shifted down by the margin and everything is sorted. A pair (positive,
+negative) is *active*, that is, not yet a margin apart, exactly when its positive comes
+first. Walk that order so that of each active pair the row of the smaller class comes
+first: upwards if that is the positives, else downwards. A row of the larger class is
+then active with the rows of the smaller one that came before it, and a row of the
+smaller class with the larger's that follow.
 
 ``place[i]`` is, with m rows in the smaller class, the number of those before row i if i
 is of the larger class, and m + 1 plus that number if it is one of them. Rows are added

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Slope and curvature of the squared hinge along many columns at once.
 
-One trip along rows sorted as in ``sweeps``. The columns of a row lie side by side, so
-the inner loop runs over candidates and the compiler vectorises it: less than half a
-nanosecond per float32 value.
+One trip along rows sorted as in ``active_pairs``. The columns of a row lie side by
+side, so the inner loop runs over candidates and the compiler vectorises it: less than
+half a nanosecond per float32 value.
 """
 
 from typing import Any

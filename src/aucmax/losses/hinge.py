@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aucmax._kernels.active_pairs import partner_mass, place_rows
 from aucmax._kernels.products import dot
-from aucmax._kernels.sweeps import active_mass, sign_weights
 from aucmax._utils.typing import BoolArray, FloatArray
 from aucmax.losses._base import Terms
 from aucmax.losses.squared_hinge import sorted_scores
@@ -29,16 +29,17 @@ class Hinge:
         memory: FloatArray | None = None,
     ) -> Terms:
         """Return value, subgradient and (zero) curvature at ``scores``."""
-        shifted, order, signed, grad = sorted_scores(
-            scores, is_pos, self.margin, memory
-        )
-        mass_pos, mass_neg = sign_weights(is_pos, weight, order, signed)
-        active_mass(order, signed, grad)
-        grad /= mass_pos * mass_neg
+        block = np.empty((4, scores.shape[0] + 2)) if memory is None else memory
+        shifted, order, third, grad = sorted_scores(scores, is_pos, self.margin, block)
+        middle = order[order.shape[0] // 2]
+        place = third.view(np.uint32)[: scores.shape[0]]
+        few = place_rows(order, is_pos, place)
+        # The order is not needed any more.
+        grad /= partner_mass(weight, place, few, block[1], grad)
         np.negative(grad, out=grad, where=is_pos)
         # Homogeneous of degree one on a fixed active set; the gradient sums to zero, so
         # a pivot changes nothing but the rounding.
-        shifted -= shifted[order[order.shape[0] // 2]]
+        shifted -= shifted[middle]
         return Terms(
             dot(shifted, grad),
             grad,

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from aucmax._kernels.active_pairs import partner_mass, place_rows
 from aucmax._kernels.candidates import add_slopes_and_curvatures
-from aucmax._kernels.sweeps import active_mass, sign_weights
 from aucmax._utils.typing import FloatArray, IntArray
 from aucmax.losses.squared_hinge import sorted_scores
 from aucmax.solvers._expansion import Expansion, check_kernel, factorise_gram
@@ -229,12 +229,14 @@ def _draw_by_curvature(expansion: Expansion) -> _SortedRows:
 
 def _sort_rows(expansion: Expansion, rows: IntArray, chance: FloatArray) -> _SortedRows:
     is_pos, mass = expansion.is_pos[rows], expansion.weight[rows] / chance
-    _, order, signed, partners = sorted_scores(
+    _, order, _, partners = sorted_scores(
         expansion.scores[rows], is_pos, expansion.loss.margin
     )
-    sign_weights(is_pos, mass, order, signed)
-    active_mass(order, signed, partners)
-    return _SortedRows(rows[order], mass[order], signed, partners[order])
+    place = np.empty(len(rows), dtype=np.uint32)
+    few = place_rows(order, is_pos, place)
+    partner_mass(mass, place, few, np.empty(2 * few + 1), partners)
+    signed = np.where(is_pos, mass, -mass)
+    return _SortedRows(rows[order], mass[order], signed[order], partners[order])
 
 
 def _curvature_product(
