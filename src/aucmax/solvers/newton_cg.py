@@ -48,8 +48,11 @@ REUSE_BELOW = 30_000
 # A preconditioner is an estimate: a gap that it puts below this share of the tolerance
 # is below the tolerance.
 SAFETY = 0.5
-# And only near the end: a step that promised this many times the tolerance.
+# And only near the end: a step that promised this many times the tolerance. It must
+# have kept what it promised to this factor: where it gained 1.4 times as much, pairs
+# stop being active so fast that three times the estimate was left.
 NEARLY = 30.0
+KEPT, KEPT_CLOSELY = 1.5, 1.3
 TINY = np.finfo(float).tiny
 TOO_SMALL = (
     "The gradient is too small to square: X holds tiny values. Scale the features "
@@ -215,9 +218,11 @@ class NewtonCG(Descent):
             # being active along the way, there is more to gain than the model knew,
             # and a rough direction does not show all that there is.
             drop = (value - history[-1].value) / max(value, TINY)
-            kept = drop <= 1.5 * gap and not direction.is_rough
+            kept = drop <= KEPT * gap and not direction.is_rough
             # CG has just shown how good the preconditioner is here.
-            self.stretch = direction.stretch if kept else np.inf
+            self.stretch = (
+                direction.stretch if kept and drop <= KEPT_CLOSELY * gap else np.inf
+            )
             if (kept and gap <= max(tol, promise)) or (
                 gap <= NEARLY * tol and self._is_close_enough(alpha, tol)
             ):
