@@ -53,17 +53,21 @@ def test_against_all_pairs(n, weights, flip, rng):
     assert total == pytest.approx(weight[is_pos].sum() * weight[~is_pos].sum())
     matrix = laplacian(order, is_pos, weight)
     assert_allclose(mass, np.diag(matrix), atol=1e-12)
-    out = np.empty(n)
-    active_product(vector, 1, weight, place, few, mass, 0.5, sums, out)
-    assert_allclose(out, 0.5 * matrix @ vector, atol=1e-9)
-    in_place = vector.copy()
+    vectors = np.array([vector, rng.normal(size=n)])
+    out = np.empty((2, n))
+    active_product(vectors, 1, weight, place, few, mass, 0.5, sums, out)
+    assert_allclose(out, 0.5 * vectors @ matrix, atol=1e-9)
+    in_place = vectors.copy()
     active_product(in_place, 1, weight, place, few, mass, 0.5, sums, in_place)
     assert_array_equal(in_place, out)
+    rounded = vectors.astype(np.float32)
+    active_product(rounded, 1, weight, place, few, mass, 0.5, sums, out)
+    assert_allclose(out, 0.5 * rounded.astype(np.float64) @ matrix, atol=1e-9)
     if weights == "ones":
-        even, even_mass = np.empty((2, n))
+        even, even_mass = np.empty((2, n)), np.empty(n)
         assert partner_mass(None, place, few, sums, even_mass) == total
         assert_array_equal(even_mass, mass)
-        active_product(vector, 1, None, place, few, mass, 0.5, sums, even)
+        active_product(rounded, 1, None, place, few, mass, 0.5, sums, even)
         assert_array_equal(even, out)
 
 

@@ -88,6 +88,11 @@ def test_curvature_matches_all_pairs(loss, weights, rng):
         slow = pair_terms(loss.__name__, scores, is_pos, weight).hessian
         dense = np.column_stack([terms.hess_dot(unit) for unit in np.eye(n)])
         assert_allclose(dense, slow, atol=1e-13)
+        # Of many vectors at once, and in float32.
+        vectors = rng.normal(size=(3, n)).astype(np.float32)
+        products = terms.hess_dot(vectors, out=np.empty_like(vectors))
+        assert_allclose(products, vectors @ slow, atol=1e-5)
+        assert_allclose(terms.hess_dot(vectors[0]), products[0], atol=1e-5)
         # An upper bound of the diagonal; exact for the squared hinge.
         assert np.all(terms.hess_diag() >= np.diag(slow) - 1e-12)
         if loss is SquaredHinge:

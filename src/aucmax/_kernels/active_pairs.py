@@ -90,7 +90,7 @@ def partner_mass(
 
 @jit
 def active_product(
-    vector: FloatArray,
+    vectors: NDArray[Any],
     middle: int,
     weight: FloatArray | None,
     place: NDArray[Any],
@@ -98,31 +98,34 @@ def active_product(
     mass: FloatArray,
     scale: float,
     sums: FloatArray,
-    out: FloatArray,
+    out: NDArray[Any],
 ) -> None:
-    """Multiply a vector with ``scale`` times the Laplacian of the active pairs.
+    """Multiply vectors with ``scale`` times the Laplacian of the active pairs.
 
-    ``out[i] = scale * weight[i] * sum over active partners j of weight[j] (vector[i] -
-    vector[j])``. Only differences matter, so values are seen less that of the row
-    ``middle``: without, values near 1e8 lose every digit. ``mass`` is what
-    ``partner_mass`` wrote; ``sums`` is overwritten; ``out`` may be ``vector``.
+    ``out[v, i] = scale * weight[i] * sum over active partners j of weight[j]
+    (vectors[v, i] - vectors[v, j])``. Only differences matter, so values are seen less
+    that of the row ``middle``: without, values near 1e8 lose every digit. ``mass`` is
+    what ``partner_mass`` wrote; ``sums`` is overwritten; ``out`` may be ``vectors``.
+    All sums are in float64, whatever the vectors are.
     """
-    n = vector.shape[0]
-    pivot = vector[middle]
-    sums[: 2 * few + 1] = 0.0
-    for i in range(n):
-        value = vector[i] - pivot
-        sums[place[i]] += value if weight is None else weight[i] * value
-    total = 0.0
-    for k in range(few + 1, 2 * few + 1):
-        total += sums[k]
-        sums[k] = total
-    total = 0.0
-    for k in range(few, 0, -1):
-        total += sums[k]
-        sums[k], sums[few + k] = sums[few + k], total
-    sums[0] = 0.0
-    for i in range(n):
-        other = sums[place[i]]
-        other = other if weight is None else weight[i] * other
-        out[i] = scale * (mass[i] * (vector[i] - pivot) - other)
+    n = vectors.shape[1]
+    for v in range(vectors.shape[0]):
+        vector, product = vectors[v], out[v]
+        pivot = np.float64(vector[middle])
+        sums[: 2 * few + 1] = 0.0
+        for i in range(n):
+            value = vector[i] - pivot
+            sums[place[i]] += value if weight is None else weight[i] * value
+        total = 0.0
+        for k in range(few + 1, 2 * few + 1):
+            total += sums[k]
+            sums[k] = total
+        total = 0.0
+        for k in range(few, 0, -1):
+            total += sums[k]
+            sums[k], sums[few + k] = sums[few + k], total
+        sums[0] = 0.0
+        for i in range(n):
+            other = sums[place[i]]
+            other = other if weight is None else weight[i] * other
+            product[i] = scale * (mass[i] * (vector[i] - pivot) - other)

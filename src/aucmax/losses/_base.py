@@ -3,7 +3,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from aucmax._utils.typing import BoolArray, FloatArray
 
@@ -11,9 +14,30 @@ from aucmax._utils.typing import BoolArray, FloatArray
 class HessDot(Protocol):
     """A product with the Hessian."""
 
-    def __call__(self, vector: FloatArray, out: FloatArray | None = None) -> FloatArray:
-        """Return the Hessian times ``vector``, in ``out`` where given."""
+    def __call__(
+        self, vector: NDArray[Any], out: NDArray[Any] | None = None
+    ) -> NDArray[Any]:
+        """Return the Hessian times ``vector``, in ``out`` where given.
+
+        Of a matrix, that of each row, which may be float32 as ``out`` may.
+        """
         ...
+
+
+def row_by_row(
+    product: Callable[[FloatArray, FloatArray | None], FloatArray],
+) -> HessDot:
+    """Return the product for matrices, too."""
+
+    def hess_dot(vector: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
+        if vector.ndim == 1:
+            return product(vector, out)
+        results = np.empty(vector.shape) if out is None else out
+        for row, result in zip(vector, results, strict=True):
+            result[:] = product(row.astype(np.float64, copy=False), None)
+        return results
+
+    return hess_dot
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +51,8 @@ class Terms:
     grad : ndarray of shape (n_samples,)
         Its gradient with respect to the scores; sums to zero.
     hess_dot : callable
-        ``hess_dot(vector, out=None)``: the (generalised) Hessian times a vector, O(n);
-        written to ``out``, another array, where given.
+        ``hess_dot(vector, out=None)``: the (generalised) Hessian times a vector, O(n),
+        or times each row of a matrix; written to ``out``, another array, where given.
     hess_diag : callable
         ``hess_diag()``: a new array with an upper bound of the diagonal of the Hessian,
         tight where rows count little against all others; it ranks rows by importance.

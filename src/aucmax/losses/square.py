@@ -7,7 +7,7 @@ import numpy as np
 
 from aucmax._kernels.products import dot
 from aucmax._utils.typing import BoolArray, FloatArray
-from aucmax.losses._base import Terms
+from aucmax.losses._base import Terms, row_by_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,4 +50,4 @@ class Square:
         missing = self.margin - gap
         value = dot(share, centred**2) + missing**2
         grad = 2.0 * share * (centred - np.where(is_pos, missing, -missing))
-        return Terms(value, grad, hess_dot, lambda: 2.0 * share)
+        return Terms(value, grad, row_by_row(hess_dot), lambda: 2.0 * share)

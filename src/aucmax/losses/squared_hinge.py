@@ -3,8 +3,10 @@
 
 from dataclasses import dataclass
 from threading import Lock
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aucmax._kernels.active_pairs import (
     active_product,
@@ -64,12 +66,15 @@ class SquaredHinge:
         # Whoever multiplies meanwhile, in another thread, takes other memory.
         is_taken = Lock()
 
-        def hess_dot(vector: FloatArray, out: FloatArray | None = None) -> FloatArray:
-            out = np.empty(n) if out is None else out
+        def hess_dot(
+            vector: NDArray[Any], out: NDArray[Any] | None = None
+        ) -> NDArray[Any]:
+            out = np.empty(vector.shape) if out is None else out
             is_ours = is_taken.acquire(blocking=False)
             try:
                 scratch = sums if is_ours else np.empty(n + 2)
-                active_product(vector, *pairs, scratch, out)
+                rows, results = np.atleast_2d(vector), np.atleast_2d(out)
+                active_product(rows, *pairs, scratch, results)
             finally:
                 if is_ours:
                     is_taken.release()
@@ -78,7 +83,7 @@ class SquaredHinge:
         # On a fixed active set the loss is a homogeneous quadratic of the shifted
         # scores, so its gradient is a curvature product and its value half a dot.
         grad = shifted
-        active_product(shifted, *pairs, sums, grad)
+        active_product(shifted[None], *pairs, sums, grad[None])
         shifted = sums[:n]
         shift_positives(scores, is_pos, self.margin, pivot, shifted)
         return Terms(0.5 * dot(shifted, grad), grad, hess_dot, lambda: scale * mass)

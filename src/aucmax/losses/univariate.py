@@ -15,7 +15,7 @@ from scipy.special import expit, logsumexp
 
 from aucmax._kernels.products import dot
 from aucmax._utils.typing import BoolArray, FloatArray
-from aucmax.losses._base import Terms
+from aucmax.losses._base import Terms, row_by_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def _profiled(value: float, grad: FloatArray, curvature: FloatArray) -> Terms:
         centred = np.subtract(vector, mean, out=out)
         return np.multiply(curvature, centred, out=centred)
 
-    return Terms(value, grad, hess_dot, curvature.copy)
+    return Terms(value, grad, row_by_row(hess_dot), curvature.copy)
 
 
 def _logistic_intercept(scores: FloatArray, share: FloatArray) -> float:

@@ -185,9 +185,9 @@ class Draw:
         size = min(max(FEW_ROWS, len(self.scores) // FEW_SHARE), FEW_AT_MOST)
         index, terms, scale = self._sample(size)
         rows = to_dense(self.design.rows(index))
-        columns = np.ascontiguousarray(rows.T, dtype=np.float64)
-        out = np.empty(len(index))
-        diagonal = [float(x @ terms.hess_dot(x, out=out)) for x in columns]
+        columns = np.ascontiguousarray(rows.T)
+        curved = terms.hess_dot(columns)
+        diagonal: FloatArray = np.einsum("ij,ij->i", columns, curved)
         return np.maximum(diagonal, 0.0) * scale
 
     def block(self, n_rows: int, columns: IntArray) -> FloatArray:
@@ -199,14 +199,11 @@ class Draw:
         dtype = np.float64 if is_small(self.design) else np.float32
         values = np.ascontiguousarray(to_dense(rows).T, dtype=dtype)
         block = np.zeros((k, k), order="F")
-        out = np.empty(len(index))
         width = max(1, -(-k // PANELS))
         for low in range(0, k, width):
             high = min(low + width, k)
-            curved = np.empty((high - low, len(index)), dtype=dtype)
-            for j in range(low, high):
-                column = values[j].astype(np.float64, copy=False)
-                curved[j - low] = terms.hess_dot(column, out=out)
+            some = values[low:high]
+            curved = terms.hess_dot(some, out=np.empty_like(some))
             block[low:high, :high] = curved @ values[:high].T
         block *= scale
         return block

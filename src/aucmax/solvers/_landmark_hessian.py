@@ -85,14 +85,11 @@ class LandmarkHessian:
         return image
 
     def _loss_hessian(self, terms: Terms) -> FloatArray:
-        size, n = self._rows.shape
-        hessian, curved = np.empty((size, size)), np.empty(n)
+        size = len(self._rows)
+        hessian = np.empty((size, size))
         for low in range(0, size, LANDMARK_BLOCK):
             block = self._rows[low : low + LANDMARK_BLOCK]
-            products = np.empty_like(block)
-            for row, out in zip(block, products, strict=True):
-                terms.hess_dot(row.astype(np.float64), out=curved)
-                out[:] = curved
+            products = terms.hess_dot(block, out=np.empty_like(block))
             hessian[low : low + LANDMARK_BLOCK] = products @ self._rows.T
         return hessian
 

@@ -151,10 +151,7 @@ def _exact_hessian(design: Design, terms: Terms) -> FloatArray:
     columns = rows.T.astype(np.float64, order="C")
     # The Hessian ignores it, and sums keep digits.
     columns -= columns.mean(axis=1, keepdims=True)
-    curved = np.empty_like(columns)
-    for j in range(columns.shape[0]):
-        terms.hess_dot(columns[j], out=curved[j])
-    hessian = curved @ columns.T
+    hessian = terms.hess_dot(columns) @ columns.T
     hessian += hessian.T.copy()
     hessian *= 0.5
     return hessian
@@ -167,15 +164,12 @@ def _hessian_per_curvature(design: Design, index: IntArray, terms: Terms) -> Flo
     total = float(terms.hess_diag().sum()) or 1.0
     d = columns.shape[0]
     hessian = np.empty((d, d))
-    product = np.empty(len(index))
     width = max(8, d // 8)
     for low in range(0, d, width):
-        curved = np.empty_like(columns[low : low + width])
-        for j in range(curved.shape[0]):
-            column = columns[low + j].astype(np.float64, copy=False)
-            np.divide(terms.hess_dot(column, out=product), total, out=curved[j])
+        some = columns[low : low + width]
+        curved = terms.hess_dot(some, out=np.empty_like(some))
         hessian[low : low + width] = curved @ columns.T
-    hessian *= np.multiply.outer(scale, 0.5 * scale)
+    hessian *= np.multiply.outer(scale, 0.5 / total * scale)
     return hessian + hessian.T
 
 
