@@ -4,11 +4,8 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from cli.command import call
+from cli.command import call, invoke_here
 from cli.loans import make_loans
-from click.testing import CliRunner
-
-from aucmax.cli._main import main
 
 
 @pytest.fixture(scope="session")
@@ -35,7 +32,7 @@ def invoke(folder, monkeypatch):
     monkeypatch.chdir(folder)
 
     def invoke(*args, code=0, given=None):
-        result = CliRunner().invoke(main, list(map(str, args)), input=given)
+        result = invoke_here(*args, given=given)
         assert result.exit_code == code, result.output
         return result
 

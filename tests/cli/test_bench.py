@@ -7,17 +7,15 @@ import time
 
 import pytest
 from bench.small_paper import load_small
-from cli.command import call, start
-from click.testing import CliRunner
+from cli.command import call, invoke_here, start
 
 from aucmax.bench.protocol import KEYS, load_paper
 from aucmax.bench.store import Store
-from aucmax.cli._main import main
 from aucmax.cli.bench import _narrowed
 
 # The smallest run of a paper on a set that ships with the package.
 CHOICE = ("gao2013", "--fast", "--table", "2")
-ALL = ("bench", "run", *CHOICE, "--sets", "german", "--jobs", "1")
+ALL = ("run", *CHOICE, "--sets", "german", "--jobs", "1")
 RUN = (*ALL, "--methods", "OAMseq")
 GERMAN = re.compile(r"\| german.* \| OAMseq ")
 
@@ -26,7 +24,7 @@ GERMAN = re.compile(r"\| german.* \| OAMseq ")
 def done(tmp_path_factory):
     """A folder in which that run was made, and what it wrote."""
     folder = tmp_path_factory.mktemp("done")
-    return folder, *call(*RUN, folder=folder)
+    return folder, *call("bench", *RUN, folder=folder)
 
 
 @pytest.fixture
@@ -35,7 +33,7 @@ def invoke(tmp_path, monkeypatch):
     monkeypatch.delenv("AUCMAX_RESULTS", raising=False)
     monkeypatch.delenv("AUCMAX_DATA", raising=False)
     monkeypatch.setenv("AUCMAX_CACHE", str(tmp_path / "cache"))
-    return lambda *args: CliRunner().invoke(main, ["bench", *args])
+    return lambda *args: invoke_here("bench", *args)
 
 
 def test_run_prints_the_table_and_tells_what_it_did(done):
@@ -52,11 +50,12 @@ def test_run_prints_the_table_and_tells_what_it_did(done):
     assert len(Store(folder / "aucmax-results", "gao2013").rows()) == 2 * 23 + 10
 
 
-def test_run_again_reuses_everything_and_prints_the_same(done):
+def test_run_again_reuses_everything_and_prints_the_same(done, invoke, monkeypatch):
     folder, out, _ = done
-    again, err = call(*RUN, folder=folder)
-    assert again == out
-    assert "0 new results, 33 reused, 0 failed" in err
+    monkeypatch.chdir(folder)
+    again = invoke(*RUN)
+    assert (again.exit_code, again.stdout) == (0, out)
+    assert "0 new results, 33 reused, 0 failed" in again.stderr
 
 
 def test_table_from_what_is_there(done, invoke, tmp_path):
@@ -164,25 +163,24 @@ def test_names_with_a_comma_can_be_chosen(invoke):
     assert "no table '9'" in invoke(*args).stderr
 
 
-def test_missing_sets_are_named_with_how_to_get_them(done):
-    folder = done[0]
-    args = [arg.replace("german", "german,diabetes") for arg in RUN]
-    out, err = call(*args, folder=folder)
-    assert GERMAN.search(out)
-    first, last = err.splitlines()
+def test_missing_sets_are_named_with_how_to_get_them(done, invoke, monkeypatch):
+    monkeypatch.chdir(done[0])
+    result = invoke(*(arg.replace("german", "german,diabetes") for arg in RUN))
+    assert result.exit_code == 0
+    assert GERMAN.search(result.stdout)
+    first, last = result.stderr.splitlines()
     assert first.startswith("diabetes is left out: ")
     assert "AUCMAX_DATA" in first
     assert "33 reused" in last
 
 
-def test_without_any_data_there_is_one_explanation(tmp_path):
-    args = ("bench", "run", "gao2013", "--sets", "diabetes,fourclass")
-    out, err = call(*args, folder=tmp_path, code=1)
-    assert out == ""
-    assert len(err.splitlines()) == 1
-    assert "None of the sets that this needs is at hand (diabetes, fourclass)" in err
-    assert "--download" in err
-    assert "AUCMAX_DATA" in err
+def test_without_any_data_there_is_one_explanation(invoke, tmp_path):
+    result = invoke("run", "gao2013", "--sets", "diabetes,fourclass")
+    assert (result.exit_code, result.stdout) == (1, "")
+    (line,) = result.stderr.splitlines()
+    assert "None of the sets that this needs is at hand (diabetes, fourclass)" in line
+    assert "--download" in line
+    assert "AUCMAX_DATA" in line
     assert not (tmp_path / "aucmax-results").exists()
 
 
@@ -220,7 +218,7 @@ def test_narrowed_paper_has_no_reference_that_is_gone():
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_interrupt_ends_with_130_and_keeps_what_is_done(tmp_path):
-    process = start(*ALL, folder=tmp_path)
+    process = start("bench", *ALL, folder=tmp_path)
     folder = tmp_path / "aucmax-results" / "gao2013"
     deadline = time.monotonic() + 120
     while not list(folder.glob("parts/*.parquet")):

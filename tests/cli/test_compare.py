@@ -63,11 +63,11 @@ def test_few_positives(invoke, folder):
     assert "'late' of one.csv has one row only in one of its classes" in result.stderr
 
 
-def test_unknown_names(folder):
+def test_unknown_names(invoke):
     given = ("--models", "auto,magic", "--target", "late")
-    _, err = call("compare", "loans.csv", *given, folder=folder, code=2)
-    assert "There is no model 'magic'" in err
-    assert "lightgbm" in err
+    result = invoke("compare", "loans.csv", *given, code=2)
+    assert "There is no model 'magic'" in result.stderr
+    assert "lightgbm" in result.stderr
 
 
 def test_package_that_is_missing(invoke, monkeypatch):
@@ -80,10 +80,13 @@ def test_package_that_is_missing(invoke, monkeypatch):
     assert 'pip install "aucmax[boost]"' in told
 
 
-def test_time_without_a_model_that_takes_it(folder):
+def test_time_without_a_model_that_takes_it(invoke):
     given = (*CHOICE, "--models", "logistic,knn", "--time-budget", "3")
-    _, err = call("compare", "loans.csv", *given, folder=folder, code=2)
-    assert "--time-budget is for the model auto, which is not among --models." in err
+    result = invoke("compare", "loans.csv", *given, code=2)
+    assert (
+        "--time-budget is for the model auto, which is not among --models."
+        in result.stderr
+    )
 
 
 def test_picture_is_not_replaced_unless_asked(invoke, folder):

@@ -3,10 +3,8 @@ import json
 from pathlib import Path
 
 import pytest
-from cli.command import NOWHERE, call
-from click.testing import CliRunner
+from cli.command import NOWHERE, call, invoke_here
 
-from aucmax.cli._main import main
 from aucmax.datasets import info, list_datasets
 
 BUNDLED = {"german", "glass", "satimage", "vehicle"}
@@ -20,7 +18,7 @@ def invoke(tmp_path, monkeypatch):
     monkeypatch.setenv("AUCMAX_CACHE", str(tmp_path))
     for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
         monkeypatch.setenv(name, NOWHERE)
-    return lambda *args: CliRunner().invoke(main, ["datasets", *args])
+    return lambda *args: invoke_here("datasets", *args)
 
 
 def test_list_in_a_process_of_its_own(tmp_path):

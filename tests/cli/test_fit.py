@@ -12,7 +12,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from cli.command import call, environment, start
+from cli.command import call_here, environment, start
 from cli.loans import make_loans
 from sklearn.datasets import dump_svmlight_file
 
@@ -60,14 +60,13 @@ def test_file_can_be_used_from_python(made):
     assert told["auc"]["auc"] > 0.65
 
 
-def test_auto_with_test_rows_and_card_as_json(folder):
-    out, err = call(
+def test_auto_with_test_rows_and_card_as_json(invoke, folder):
+    result = invoke(
         *("fit", "loans.csv", *TARGET, "--drop", "id", "--set", "families=['linear']"),
         *("--test", "new.csv", "--out", "auto.skops", "--card", "auto.md", "--json"),
-        folder=folder,
     )
-    told = json.loads(out)
-    assert err == "Note: 1 column of new.csv unknown to the model: id.\n"
+    told = json.loads(result.stdout)
+    assert result.stderr == "Note: 1 column of new.csv unknown to the model: id.\n"
     model = load(folder / "auto.skops")
     assert type(model).__name__ == "AUCClassifier"
     assert told["auc"] == model.auc_interval_._asdict()
@@ -207,7 +206,7 @@ def test_existing_file_is_not_replaced(invoke, folder):
 def test_bad_tables(tmp_path, text, target, words):
     (tmp_path / "rows.csv").write_text(text)
     choice = ("--target", target, "--model", "opauc")
-    out, err = call("fit", "rows.csv", *choice, folder=tmp_path, code=1)
+    out, err = call_here("fit", "rows.csv", *choice, folder=tmp_path, code=1)
     assert out == ""
     assert re.match(rf"Error: .*{words}", err)
     assert len(err.splitlines()) == 1
@@ -217,14 +216,14 @@ def test_bad_tables(tmp_path, text, target, words):
 def test_packed_table_that_is_cut_off(tmp_path):
     packed = gzip.compress(make_loans().to_csv(index=False).encode())
     (tmp_path / "loans.csv.gz").write_bytes(packed[: len(packed) // 2])
-    _, err = call("fit", "loans.csv.gz", *TARGET, folder=tmp_path, code=1)
+    _, err = call_here("fit", "loans.csv.gz", *TARGET, folder=tmp_path, code=1)
     assert re.match(r"Error: loans\.csv\.gz is cut off or damaged", err)
     assert files(tmp_path) == {"loans.csv.gz"}
 
 
 def test_unknown_model(tmp_path):
     choice = ("--target", "y", "--model", "xgb")
-    _, err = call("fit", "none.csv", *choice, folder=tmp_path, code=2)
+    _, err = call_here("fit", "none.csv", *choice, folder=tmp_path, code=2)
     assert "There is no model 'xgb'" in err
     assert "auto" in err
     assert "sparsekernelauc" in err
@@ -265,7 +264,7 @@ def test_bad_options(invoke, folder, choice, code, words):
 )
 def test_target_that_looks_continuous(tmp_path, text, words):
     (tmp_path / "rows.csv").write_text(text)
-    _, err = call("fit", "rows.csv", "--target", "y", folder=tmp_path, code=1)
+    _, err = call_here("fit", "rows.csv", "--target", "y", folder=tmp_path, code=1)
     assert "'y' of rows.csv looks continuous: it has " in err
     assert words in err
     assert "name that with --target." in err
@@ -309,23 +308,22 @@ def test_one_is_not_many_and_the_card_names_the_file(invoke, folder):
     assert 'model = load("few.skops")' in card
 
 
-def test_value_that_a_model_stumbles_over(folder):
+def test_value_that_a_model_stumbles_over(invoke, folder):
     choice = ("--model", "ranksvmcv", "--set", "cv=[1]", "--out", "new.skops")
-    out, err = call("fit", "loans.csv", *TARGET, *choice, folder=folder, code=1)
-    assert out == ""
+    result = invoke("fit", "loans.csv", *TARGET, *choice, code=1)
+    assert result.stdout == ""
     assert re.fullmatch(
         r"Error: ranksvmcv cannot learn with cv=\[1\] \(--set\): .*\. Give another "
         r"value\.\n",
-        err,
+        result.stderr,
     )
     assert not (folder / "new.skops").exists()
 
 
-def test_standard_input_is_read_once(folder):
+def test_standard_input_is_read_once(invoke, folder):
     given = (folder / "loans.csv").read_text()
-    choice = (*TARGET, *QUICK, "--test", "-")
-    _, err = call("fit", "-", *choice, folder=folder, given=given, code=2)
-    assert "The standard input can be read only once." in err
+    result = invoke("fit", "-", *TARGET, *QUICK, "--test", "-", given=given, code=2)
+    assert "The standard input can be read only once." in result.stderr
 
 
 def test_test_rows_in_another_format(invoke, folder):

@@ -9,7 +9,7 @@ from io import StringIO
 import numpy as np
 import pandas as pd
 import pytest
-from cli.command import call, environment
+from cli.command import call, call_here, environment
 from cli.loans import make_loans
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -85,13 +85,13 @@ def test_reader_that_has_enough(folder):
     assert re.fullmatch("Note: 1 column of the standard input .*: late.\n", done.stderr)
 
 
-def test_missing_columns_are_all_named(folder):
+def test_missing_columns_are_all_named(invoke, folder):
     frame = pd.read_csv(folder / "new.csv").drop(columns=["owns", "town"])
     frame.to_csv(folder / "less.csv", index=False)
     choice = ("predict", "loans.skops", "less.csv", "--out", "scores.csv")
-    out, err = call(*choice, folder=folder, code=1)
-    assert out == ""
-    assert err == (
+    result = invoke(*choice, code=1)
+    assert result.stdout == ""
+    assert result.stderr == (
         "Error: less.csv lacks 2 columns of the model: town, owns. It has: id, income, "
         "since, late.\n"
     )
@@ -107,22 +107,22 @@ def test_missing_columns_are_all_named(folder):
     ],
     ids=["cut off", "table", "empty"],
 )
-def test_damaged_model(folder, damage, words):
+def test_damaged_model(invoke, folder, damage, words):
     path = folder / "loans.skops"
     path.write_bytes(damage(path.read_bytes()))
-    out, err = call("predict", "loans.skops", "new.csv", folder=folder, code=1)
-    assert out == ""
-    assert err.startswith(f"Error: loans.skops {words}")
-    assert len(err.splitlines()) == 1
+    result = invoke("predict", "loans.skops", "new.csv", code=1)
+    assert result.stdout == ""
+    assert result.stderr.startswith(f"Error: loans.skops {words}")
+    assert len(result.stderr.splitlines()) == 1
 
 
-def test_model_that_names_a_function_is_not_loaded(folder):
+def test_model_that_names_a_function_is_not_loaded(invoke, folder):
     steps = FunctionTransformer(shutil.rmtree), LogisticRegression()
     steps[1].fit([[0], [1]], [0, 1])
     save(make_pipeline(*steps), folder / "bad.skops")
     (folder / "new.csv").write_text("x\n1\n")
-    _, err = call("predict", "bad.skops", "new.csv", folder=folder, code=1)
-    assert err == (
+    result = invoke("predict", "bad.skops", "new.csv", code=1)
+    assert result.stderr == (
         "Error: bad.skops was not loaded, because it names shutil.rmtree, whose code "
         "might do harm. If you trust whoever made it, add --trust shutil.rmtree.\n"
     )
@@ -192,9 +192,10 @@ def test_codes_mean_the_same_whatever_else_is_in_the_file(tmp_path):
     (tmp_path / "alone.csv").write_text("code\n01\n")
     (tmp_path / "both.csv").write_text("code\n01\nA4\n")
     choice = ("--target", "y", "--model", "ranksvm", "--cv", "0")
-    call("fit", "train.csv", *choice, folder=tmp_path)
+    call_here("fit", "train.csv", *choice, folder=tmp_path)
+    keep = ("--keep", "code")
     alone, both = (
-        call("predict", "train.skops", f"{name}.csv", "--keep", "code", folder=tmp_path)
+        call_here("predict", "train.skops", f"{name}.csv", *keep, folder=tmp_path)
         for name in ("alone", "both")
     )
     assert alone[0].splitlines()[1].startswith("01,")
@@ -208,15 +209,15 @@ def test_output_never_replaces_input(invoke, folder):
     assert (folder / "new.csv").read_bytes() == before
 
 
-def test_output_is_not_replaced_unless_asked(folder):
+def test_output_is_not_replaced_unless_asked(invoke, folder):
     (folder / "scores.csv").write_text("mine")
     given = ("predict", "loans.skops", "new.csv", "--out", "scores.csv")
-    _, err = call(*given, folder=folder, code=1)
-    assert err == (
+    result = invoke(*given, code=1)
+    assert result.stderr == (
         "Error: scores.csv is there already. Name another file, or add --force.\n"
     )
     assert (folder / "scores.csv").read_text() == "mine"
-    call(*given, "--force", folder=folder)
+    invoke(*given, "--force")
     assert (folder / "scores.csv").read_text().startswith("score\n")
 
 
