@@ -15,6 +15,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
 
+from aucmax._kernels.order import argsort
 from aucmax._kernels.products import row_scores
 from aucmax._utils.typing import (
     BoolArray,
@@ -107,7 +108,9 @@ class _Rows(NamedTuple):
 def _distinct_rows(X: Matrix, weight: FloatArray, direction: FloatArray) -> _Rows:
     index = np.flatnonzero(weight > 0.0)
     projection = _project(X, direction)[index]
-    order = np.argsort(projection, kind="stable")
+    # Products of huge values may have given infinity less infinity.
+    is_number = not np.isnan(projection).any()
+    order = argsort(projection) if is_number else np.argsort(projection, kind="stable")
     index, projection = index[order], projection[order]
     # Neighbours with equal projections are equal, but for rounding: beside a column of
     # size 1e17, one of size 1 does not count.
