@@ -43,7 +43,7 @@ def test_table_is_sorted(invoke, folder):
 
 
 def test_auto_within_a_time(invoke):
-    given = ("--models", "auto,logistic", "--cv", "2", "--time-budget", "2", "--json")
+    given = ("--models", "auto,logistic", "--cv", "2", "--time-budget", "0.5", "--json")
     told = json.loads(invoke("compare", "loans.csv", *CHOICE, *given).stdout)
     assert told["models"]["auto"]["auc"] > 0.6
 
