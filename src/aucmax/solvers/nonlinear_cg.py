@@ -35,8 +35,10 @@ LOOK_AFTER, LOOK_AFTER_COST = 8, 0.5
 # A new one when this share of the curvature sits on other rows: weak directions hang on
 # few pairs, so a small change of the active pairs is a large change there.
 MAX_DRIFT = 0.01
-# What a block may cost, in products: at least this, or this share of the steps so far.
-MIN_BUDGET, BUDGET_PER_STEP = 4.0, 0.5
+# What a block may cost, in products: this at first, and so many times as much whenever
+# one that this cut short did not do. All that were too small then cost half of the one
+# that is not.
+FIRST_BUDGET, BUDGET_GROWTH = 4.0, 3.0
 # A small alpha is reached by tenths from this share of the Hessian's trace: far from
 # the solution, the few columns that matter at a large alpha do most of the work.
 FIRST_ALPHA, ALPHA_STEP = 3e-4, 10.0
@@ -47,7 +49,7 @@ SUBSAMPLE_SHARE, SUBSAMPLE_ROWS, SUBSAMPLE_TOL = 1 / 8, 4000, 0.03
 SUBSAMPLE_ABOVE = 5000
 # It leaves out columns whose curvature is below this share of its alpha.
 NEGLIGIBLE = 0.1
-COUNTERS = ("n_steps", "rows_per_column", "age", "stretch")
+COUNTERS = ("n_steps", "rows_per_column", "budget", "age", "stretch")
 
 
 def nonlinear_cg(
@@ -108,6 +110,7 @@ class NonlinearCG(Descent):
         self.way: _Way | None = None
         self.n_steps = 0
         self.rows_per_column = ROWS_PER_COLUMN
+        self.budget = FIRST_BUDGET
         # Steps since the block was made, and the length of the last in its metric.
         self.age, self.stretch = 0, 1.0
         # A penalty at which few columns matter, to start from zero with.
@@ -258,7 +261,10 @@ class NonlinearCG(Descent):
         wait = max(least, LOOK_AFTER_COST * block.cost)
         if self.age < wait:
             return False
-        if block.drift(self.terms) > MAX_DRIFT or block.is_cut:
+        if block.is_cut:
+            self.budget *= BUDGET_GROWTH
+            return True
+        if block.drift(self.terms) > MAX_DRIFT:
             return True
         if not block.is_complete and self.age >= 2 * wait:
             self.rows_per_column *= 2.0
@@ -274,7 +280,7 @@ class NonlinearCG(Descent):
             rows_per_column=(
                 FIRST_ROWS_PER_COLUMN if is_first else self.rows_per_column
             ),
-            budget=max(MIN_BUDGET, BUDGET_PER_STEP * self.n_steps),
+            budget=self.budget,
         )
 
     def _here(
