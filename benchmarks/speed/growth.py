@@ -6,8 +6,9 @@ size. Exponents are fitted to the sizes where arithmetic dominates. Solvers that
 need more steps on some sizes than on others take a fixed number of them, or their time
 is given per pass over the rows, and once more as a whole, which has no bar; where
 neither is so, the passes are shown. What sorts has the bar of what is linear: n log n
-is an exponent of 1.08 here. `np.argsort` and a sum of X by numpy have no bar; they show
-what leaving the caches alone adds.
+is an exponent of 1.08 here. `np.argsort`, `np.take` in random order, a sum of X by
+numpy and SciPy's product of CSR with a vector have no bar; they show what leaving the
+caches alone adds.
 """
 
 import warnings
@@ -48,6 +49,7 @@ SPARSE_FEATURES, NNZ_FROM = 50_000, 6e5
 KERNEL = {"gamma": 0.01, "alpha": 1e-4, "random_state": 0}
 # So small that it is never reached.
 NEVER = 1e-15
+HINGE = 'RankSVM(loss="hinge"), 15 steps'
 
 
 def measurements(*, quick=False):
@@ -63,9 +65,7 @@ def measurements(*, quick=False):
 def in_rows(*, quick):
     models = {
         "RankSVM": RankSVM(alpha=1e-4, tol=1e-3),
-        'RankSVM(loss="hinge"), 15 steps': RankSVM(
-            alpha=1e-2, loss="hinge", max_iter=15, tol=NEVER
-        ),
+        HINGE: RankSVM(alpha=1e-2, loss="hinge", max_iter=15, tol=NEVER),
         "LeastSquaresAUC": LeastSquaresAUC(),
         "UnivariateAUC": UnivariateAUC(alpha=1e-4, tol=1e-3),
         "SPDAM, 2 passes": SPDAM(max_iter=2, tol=NEVER, random_state=0),
@@ -94,9 +94,14 @@ def in_rows(*, quick):
     }
     limits = {
         "np.argsort": Metric(lambda y, scores: np.argsort(scores)),
+        "np.take in random order": Metric(
+            lambda y, scores: np.take(scores, SHUFFLED[len(y)])
+        ),
         "np.sum of X": Sum(),
     }
     sizes, least = ((500, 1000), 0) if quick else (ROWS, ROWS_FROM)
+    for n in sizes:
+        SHUFFLED[n] = np.random.default_rng(0).permutation(n)
     yield from grow(
         models | limits,
         {n: draw(n, FEATURES) for n in sizes},
@@ -117,7 +122,7 @@ def in_features(*, quick):
     sizes, least = ((5, 10), 0) if quick else (WIDTHS, WIDTHS_FROM)
     n = 1_000 if quick else WIDE_ROWS
     yield from grow(
-        models,
+        models | {"np.sum of X": Sum()},
         {d: draw(n, d) for d in sizes},
         "in d",
         f"{n:,} rows",
@@ -131,9 +136,7 @@ def in_features(*, quick):
 def in_nonzeros(how, sizes, *, quick):
     models = {
         "RankSVM": RankSVM(tol=1e-3),
-        'RankSVM(loss="hinge"), 15 steps': RankSVM(
-            alpha=1e-2, loss="hinge", max_iter=15, tol=NEVER
-        ),
+        HINGE: RankSVM(alpha=1e-2, loss="hinge", max_iter=15, tol=NEVER),
         "LeastSquaresAUC": LeastSquaresAUC(tol=1e-4),
         "UnivariateAUC": UnivariateAUC(tol=1e-3),
         # Of one row each, steps would take as long as there are features.
@@ -148,18 +151,20 @@ def in_nonzeros(how, sizes, *, quick):
     if quick:
         sizes = [(n // 100, nnz) for n, nnz in sizes[:2]]
     yield from grow(
-        models,
+        models | {"X @ coef by SciPy": Product()},
         {n * nnz: draw_sparse(n, nnz) for n, nnz in sizes},
         f"in nnz, {how}",
         f"CSR, {SPARSE_FEATURES:,} features",
         grows=f"nonzeros, by {how}",
         least=0 if quick else NNZ_FROM,
         bars=dict.fromkeys(models, BAR),
-        per_pass=["RankSVM", "LeastSquaresAUC", "UnivariateAUC"],
+        per_pass=["RankSVM", HINGE, "LeastSquaresAUC", "UnivariateAUC"],
     )
 
 
 BOTH = (False, True)
+# A random order of each number of rows.
+SHUFFLED = {}
 SCORES, WEIGHT = np.random.default_rng(0).standard_normal((2, max(ROWS)))
 WEIGHT = np.abs(WEIGHT)
 
@@ -182,6 +187,16 @@ class Sum(Metric):
 
     def fit(self, X, y):
         X.sum()
+
+
+class Product(Metric):
+    """One product of X with a vector, in the form of a model."""
+
+    def __init__(self):
+        super().__init__(None)
+
+    def fit(self, X, y):
+        X @ np.ones(X.shape[1])
 
 
 class FewRows:
