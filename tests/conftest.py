@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import gc
 import os
 from pathlib import Path
 
@@ -16,6 +17,13 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 import numpy as np
 import pytest
+
+
+def pytest_collection_finish():
+    # Modules and tests stay to the end, and to look at them all takes the garbage
+    # collector half a second each time.
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
