@@ -9,6 +9,7 @@ from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
+import killed
 import numpy as np
 import pytest
 from bench.small_paper import TEXT, load_small, make_row, untimed
@@ -340,91 +341,70 @@ def test_results_of_another_paper_are_left_alone(tmp_path):
     assert other.file.read_bytes() == before
 
 
-# Every result is written at once, and slowly enough that a kill hits the run at work.
-SCRIPT = """
-import sys, time
-from aucmax.bench import runner, store
-from bench.small_paper import load_small
-
-def add(self, rows):
-    keep(self, rows)
-    time.sleep(0.02)
-
-keep, store.Store.add, store.FLUSH_SECONDS = store.Store.add, add, -1.0
-runner.load_paper = load_small
-print(*runner.run("small", results=sys.argv[1], n_jobs=int(sys.argv[2]))[:3])
-"""
-
-
-def start(folder, n_jobs):
-    tests = Path(__file__).parents[1]
-    path = os.pathsep.join([str(tests), os.environ.get("PYTHONPATH", "")])
-    return subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, str(folder), str(n_jobs)],
-        env=os.environ | {"PYTHONPATH": path},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,  # so that it can be killed with all its workers
-    )
-
-
 def parts_in(folder):
     with suppress(FileNotFoundError):  # deleted while they are listed
         return set((folder / "small" / "parts").glob("*.parquet"))
     return set()
 
 
-def wait_for(process, folder, n_parts):
+def wait_for(folder, n_parts, is_alive):
     """Wait until the run has written so many results."""
     before, deadline = parts_in(folder), time.monotonic() + 120
     while len(parts_in(folder) - before) < n_parts:
         assert time.monotonic() < deadline, "no results"
-        assert process.poll() is None, process.stderr.read()
+        assert is_alive()
         time.sleep(0.005)
 
 
-def kill_after(process, folder, n_parts, delay):
-    """Kill the run and its workers when it has written so many results."""
-    wait_for(process, folder, n_parts)
-    time.sleep(delay)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
-    assert process.returncode == -signal.SIGKILL
-
-
-@pytest.mark.skipif(os.name != "posix", reason="kills a group of processes")
-def test_killed_at_any_moment_it_ends_with_the_same_results(whole, tmp_path):
-    rng = np.random.default_rng()
+def check_rest(folder, whole):
+    """Run what is left to do, and compare all with a run that nobody killed."""
     expected = rows_of(whole[0])
-    counts = [0]
-    # Processes take long to start, so not every run has several.
-    for n_jobs, n_parts in ((2, 1), (1, rng.integers(1, 12)), (1, rng.integers(1, 12))):
-        process = start(tmp_path, n_jobs)
-        kill_after(process, tmp_path, n_parts, rng.uniform(0, 0.05))
-        counts.append(len(rows_of(tmp_path)))
-    assert counts == sorted(set(counts))
-    assert counts[-1] < len(expected)
-    out, err = start(tmp_path, n_jobs=2).communicate(timeout=300)
-    assert out, err
-    n_done, n_reused, n_failed = map(int, out.split())
-    assert (n_done + n_reused, n_failed) == (whole[1].n_done, 0)
-    assert min(n_done, n_reused) > 0
-    rows = rows_of(tmp_path)
+    assert 0 < len(rows_of(folder)) < len(expected)
+    summary = run_small(folder)
+    assert summary.n_done + summary.n_reused == whole[1].n_done
+    assert summary.n_failed == 0
+    assert min(summary.n_done, summary.n_reused) > 0
+    rows = rows_of(folder)
     assert untimed(rows) == untimed(expected)
     tables = [table_markdown(compare(load_small(), r, "1")) for r in (rows, expected)]
     assert tables[0] == tables[1]
     assert "Cell by cell" in tables[0]
-    left = {path.name for path in (tmp_path / "small").rglob("*")}
+    left = {path.name for path in (folder / "small").rglob("*")}
     assert left == {"results.parquet", ".lock"}
 
 
+@pytest.mark.skipif(os.name != "posix", reason="forks processes and kills them")
+def test_killed_at_any_moment_it_ends_with_the_same_results(whole, tmp_path):
+    rng = np.random.default_rng()
+    counts = [0]
+    for n_parts in rng.integers(1, 12, 3):
+        process = killed.start_fork(killed.run_paper, tmp_path)
+        wait_for(tmp_path, n_parts, process.is_alive)
+        time.sleep(rng.uniform(0, 0.05))
+        process.kill()
+        process.join()
+        assert process.exitcode == -signal.SIGKILL
+        counts.append(len(rows_of(tmp_path)))
+    assert counts == sorted(set(counts))
+    check_rest(tmp_path, whole)
+
+
+SCRIPT = "import killed, sys; killed.run_paper(sys.argv[1], n_jobs=2)"
+
+
 @pytest.mark.skipif(os.name != "posix", reason="Windows gives orphans no new parent")
-def test_workers_do_not_outlive_a_run_that_was_killed(tmp_path):
-    process = start(tmp_path, n_jobs=2)
+def test_workers_do_not_outlive_a_run_that_was_killed(whole, tmp_path):
+    tests = Path(__file__).parents[1]
+    path = os.pathsep.join([str(tests), os.environ.get("PYTHONPATH", "")])
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(tmp_path)],
+        env=os.environ | {"PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        start_new_session=True,  # so that it can be killed with all its workers
+    )
     try:
         # A worker watches from its first task on, so both must have begun one.
-        wait_for(process, tmp_path, 8)
+        wait_for(tmp_path, 8, lambda: process.poll() is None)
         process.kill()
         # They have its standard output, which ends with the last of them: after five
         # minutes if nothing but their idleness ended them.
@@ -433,3 +413,4 @@ def test_workers_do_not_outlive_a_run_that_was_killed(tmp_path):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
     assert process.returncode == -signal.SIGKILL
+    check_rest(tmp_path, whole)
