@@ -173,27 +173,33 @@ def test_no_thread_after_break_or_error(tmp_path, kind):
     assert not readers()
 
 
-# The interpreter ends while the thread waits and the iterator is alive.
+# The interpreter ends while the threads wait and the iterators are alive.
 ENDING = """
 import sys, threading
 from aucmax.io import read_batches
-batches = iter(read_batches(
-    sys.argv[1], target="y", categories="drop", batch_rows=2
-))
-next(batches)
+others, *patterns = sys.argv[1:]
+kinds = [
+    iter(read_batches(pattern, target="y", categories="drop", batch_rows=2))
+    for pattern in patterns
+]
+for batches in kinds:
+    next(batches)
 def go_on():
     # After the main thread: no row may get lost.
     threading.main_thread().join()
-    print(1 + sum(1 for _ in batches))
-if sys.argv[2]:
+    for batches in kinds:
+        print(1 + sum(1 for _ in batches))
+if others:
     threading.Thread(target=go_on).start()
 """
 
 
-@pytest.mark.parametrize("kind", ["parquet", "csv"])
-def test_the_interpreter_ends(tmp_path, kind):
-    _, pattern = parts(tmp_path, kind)
-    for others, out in [("", ""), ("go on", "32\n")]:
-        command = [sys.executable, "-c", ENDING, pattern, others]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        assert (done.returncode, done.stdout, done.stderr) == (0, out, "")
+@pytest.mark.parametrize(("others", "out"), [("", ""), ("go on", "32\n32\n")])
+def test_the_interpreter_ends(tmp_path, others, out):
+    patterns = []
+    for kind in ("parquet", "csv"):
+        (tmp_path / kind).mkdir()
+        patterns.append(parts(tmp_path / kind, kind)[1])
+    command = [sys.executable, "-c", ENDING, others, *patterns]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, out, "")
