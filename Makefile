@@ -75,11 +75,9 @@ INSTALLED := pyproject.toml src/aucmax/__init__.py
 	@$(PIP_INSTALL) --editable '.[bench,boost]'
 	@touch .venv/installed $@
 
-# Python compiles what the tests import when they do; to compile all would take half of
-# the CPU time of the installation.
 .venv/installed-dev: $(INSTALLED) | .venv/bin/python
 	@echo "Installing aucmax and its development tools into .venv ..."
-	@$(PIP_INSTALL) --no-compile --editable '.[dev]'
+	@$(PIP_INSTALL) --editable '.[dev]'
 	@touch .venv/installed $@
 
 .venv/installed-docs: $(INSTALLED) | .venv/bin/python
