@@ -23,7 +23,7 @@ demo: .venv/installed-demo
 	@$(RUN) -m aucmax.cli demo
 
 test: lint browser
-	$(RUN) -m pytest -q -n auto --maxprocesses 8
+	$(RUN) -m pytest -q -n auto --maxprocesses 8 --dist worksteal
 
 # Tests open the report of the benchmarks in a real browser. Debian's is installed where
 # that needs no password; elsewhere these few tests are skipped if there is none.
