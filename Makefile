@@ -3,7 +3,10 @@
 
 PYTHON ?= python3
 RUN := .venv/bin/python
-PIP_INSTALL := $(RUN) -m pip install --quiet --disable-pip-version-check
+PIP_INSTALL := $(RUN) -m pip install --quiet --disable-pip-version-check --no-compile
+# pip would compile what it installs on one core, which takes a third of its time. Some
+# packages hold files for other versions of Python, which cannot be compiled.
+COMPILE := $(RUN) -m compileall -qq -j 0 .venv/lib || true
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -11,7 +14,7 @@ PIP_INSTALL := $(RUN) -m pip install --quiet --disable-pip-version-check
 
 help:
 	@echo "make demo    AUCClassifier beside other models on real data: a table and a page"
-	@echo "make test    lint, then all tests and the examples in the docstrings"
+	@echo "make test    lint, all tests and the examples in the docstrings"
 	@echo "make lint    ruff, mypy and import-linter"
 	@echo "make bench   speed beside peers and limits (AUCMAX_DATA=folder: on real sets)"
 	@echo "make docs    the user guide and API reference, as HTML; runs their examples"
@@ -22,8 +25,12 @@ help:
 demo: .venv/installed-demo
 	@$(RUN) -m aucmax.cli demo
 
-test: lint browser
-	$(RUN) -m pytest -q -n auto --maxprocesses 8 --dist worksteal
+# Both at once: some tests wait, for a process to end or a cluster to start.
+test: .venv/installed-dev browser
+	@$(MAKE) --no-print-directory lint & lint=$$!; \
+	$(RUN) -m pytest -q -n auto --maxprocesses 8 --dist worksteal; tests=$$?; \
+	wait $$lint || { echo "Lint failed: see above, or run make lint." >&2; exit 1; }; \
+	exit $$tests
 
 # Tests open the report of the benchmarks in a real browser. Debian's is installed where
 # that needs no password; elsewhere these few tests are skipped if there is none.
@@ -68,21 +75,25 @@ INSTALLED := pyproject.toml src/aucmax/__init__.py
 .venv/installed: $(INSTALLED) | .venv/bin/python
 	@echo "Installing aucmax into .venv ..."
 	@$(PIP_INSTALL) --editable .
+	@$(COMPILE)
 	@touch $@
 
 .venv/installed-demo: $(INSTALLED) | .venv/bin/python
 	@echo "Installing aucmax and what the demo needs into .venv ..."
 	@$(PIP_INSTALL) --editable '.[bench,boost]'
+	@$(COMPILE)
 	@touch .venv/installed $@
 
 .venv/installed-dev: $(INSTALLED) | .venv/bin/python
 	@echo "Installing aucmax and its development tools into .venv ..."
 	@$(PIP_INSTALL) --editable '.[dev]'
+	@$(COMPILE)
 	@touch .venv/installed $@
 
 .venv/installed-docs: $(INSTALLED) | .venv/bin/python
 	@echo "Installing aucmax and what builds its pages into .venv ..."
 	@$(PIP_INSTALL) --editable '.[docs]'
+	@$(COMPILE)
 	@touch .venv/installed $@
 
 .venv-bench/installed: $(INSTALLED) benchmarks/speed/peers.txt | .venv/bin/python

@@ -24,6 +24,8 @@ def pytest_collection_finish():
     # collector half a second each time.
     gc.collect()
     gc.freeze()
+    # And what tests leave behind is little: the collector need not come so often.
+    gc.set_threshold(10_000, 20, 20)
 
 
 @pytest.fixture
