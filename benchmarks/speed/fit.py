@@ -41,10 +41,12 @@ def beside_rival(data, threads, repeats):
     alpha = 1 / len(y)
     ours, finer = RankSVM(alpha=alpha, tol=TOL), RankSVM(alpha=alpha)
     theirs = LogisticRegression(solver="newton-cholesky")
-    design, weight = LocalDesign(X), np.ones(len(y))
+    weight = np.ones(len(y))
     alphas = list(np.logspace(0, np.log10(alpha), 20))
 
     def path():
+        # Made here, where the number of threads is set.
+        design = LocalDesign(X)
         fits = regularisation_path(
             design, y, weight, loss=SquaredHinge(), alphas=alphas, tol=TOL
         )
