@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._kernels import jit
+from aucmax._kernels.few_values import sort_few_values
 from aucmax._utils.typing import FloatArray, IntArray
 
-# Up to this many values np.sort is as fast.
-FEW = 1000
+# Up to this many values np.sort is as fast; from so many on, 32 bits cannot count them.
+FEW, MANY = 1000, 2**32
 # Bits of each of the three passes over the keys, whose counts then fit the cache.
 DIGIT_BITS = 11
 # What the insertion sort may move, per key, before all bits are sorted by instead.
@@ -66,7 +67,7 @@ def _pack_sorted(scores: FloatArray, out: IntArray, spare: IntArray | None) -> i
     n = scores.shape[0]
     bits: int = max(1, (n - 1).bit_length())
     raw = scores.view(np.int64)
-    if n <= FEW:
+    if n <= FEW or n >= MANY:
         pack_keys(raw, bits, out)
         out.sort()
     else:
@@ -77,7 +78,10 @@ def _pack_sorted(scores: FloatArray, out: IntArray, spare: IntArray | None) -> i
 
 def sort(values: FloatArray) -> None:
     """Sort contiguous float64 or float32 values in place; NaN goes to the ends."""
-    if values.shape[0] <= FEW or _numpy_is_faster():
+    n = values.shape[0]
+    if n > FEW and sort_few_values(values):
+        return
+    if n <= FEW or n >= MANY or _numpy_is_faster():
         values.sort()
     else:
         _sort_by_digits(values)
@@ -189,14 +193,16 @@ def order_keys(
     shift_0 = np.uint64(first)
     shift_1 = np.uint64(first + width)
     shift_2 = np.uint64(first + 2 * width)
-    places = np.zeros((3, 1 << width), dtype=np.int64)
+    # Unsigned, as numba checks others for being negative, and so narrow that the
+    # first-level cache holds all three.
+    places = np.zeros((3, 1 << width), dtype=np.uint32)
     for i in range(n):
         key = (np.uint64(keys[i]) ^ sign) - base
         places[0, (key >> shift_0) & mask] += 1
         places[1, (key >> shift_1) & mask] += 1
         places[2, (key >> shift_2) & mask] += 1
     for k in range(3):
-        total = 0
+        total = np.uint32(0)
         for j in range(places.shape[1]):
             count = places[k, j]
             places[k, j] = total

@@ -11,6 +11,7 @@ from aucmax._kernels.counts import (
     take_marked,
     weigh_pairs,
 )
+from aucmax._kernels.few_values import sum_few_values
 from aucmax._kernels.order import argsort_marked
 from aucmax._utils.typing import FloatArray
 from aucmax._utils.validation import check_weight, split_labels
@@ -102,9 +103,15 @@ def _weighted_auc(
     is_pos = split_labels(y_true, name="roc_auc")[1]
     weight = check_weight(sample_weight, is_pos)
     scores = check_scores(y_score, is_pos.shape[0]).astype(np.float64, copy=False)
-    order = argsort_marked(scores)
-    refuse_nonfinite(*ends_of(scores, order))
     sign_weights(weight, is_pos)
-    signed = np.empty_like(weight)
-    take_marked(weight, order, signed)
+    values, sums = sum_few_values(scores, weight)
+    if values.size:
+        refuse_nonfinite(values[0], values[-1])
+        # Two rows for each value, of which the second ties with the first.
+        order, signed = np.tile([0, -1], values.size), sums.ravel()
+    else:
+        order = argsort_marked(scores)
+        refuse_nonfinite(*ends_of(scores, order))
+        signed = np.empty_like(weight)
+        take_marked(weight, order, signed)
     return auc_of_pairs(*weigh_pairs(order, signed))
