@@ -28,7 +28,7 @@ QUICK_SHAPES = [(5_000, 54, 1.4, 1.25)]
 def measurements(*, quick=False):
     for n, d, *bars in QUICK_SHAPES if quick else SHAPES:
         for dtype in (np.float64, np.float32):
-            yield from beside_limits(n, d, dtype, bars, repeats=2 if quick else 5)
+            yield from beside_limits(n, d, dtype, bars, repeats=2 if quick else 15)
 
 
 def beside_limits(n, d, dtype, bars, repeats):

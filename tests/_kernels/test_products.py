@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
-from aucmax._kernels.products import SHORT_ROW, add_weighted_rows, dot, row_scores
+from aucmax._kernels.products import (
+    add_weighted_rows,
+    add_weighted_rows_precisely,
+    dot,
+    row_scores,
+)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("d", [1, 3, SHORT_ROW - 1, SHORT_ROW, 100])
-@pytest.mark.parametrize("n", [1, 3, 4, 31, 32, 33, 131])
+@pytest.mark.parametrize("d", [1, 3, 31, 32, 100])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 63, 64, 65, 131, 514])
 def test_against_numpy_in_double_precision(n, d, dtype, rng):
     X = rng.normal(size=(n, d)).astype(dtype)
     coef, vector = rng.normal(size=d).astype(dtype), rng.normal(size=n)
@@ -20,6 +25,9 @@ def test_against_numpy_in_double_precision(n, d, dtype, rng):
     total = np.ones(d)
     add_weighted_rows(X, vector, total)
     assert_allclose(total, 1 + exact.T @ vector, atol=tol)
+    total = np.ones(d)
+    add_weighted_rows_precisely(X, vector, total)
+    assert_allclose(total, 1 + exact.T @ vector, atol=1e-12)
 
 
 def test_float32_sums_over_many_rows_do_not_drift():
@@ -29,13 +37,17 @@ def test_float32_sums_over_many_rows_do_not_drift():
     assert_allclose(total, len(X) * np.float64(np.float32(0.1)), rtol=1e-6)
 
 
-def test_equal_rows_get_equal_scores_wherever_they_are(rng):
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("d", [1, 5, 20, 50, 63, 126, 1000])
+def test_equal_rows_get_equal_scores_wherever_they_are(d, dtype, rng):
     """Or ties would break, and with them the AUC."""
-    for d in (5, 20, 50):
-        row, coef = rng.normal(size=d), rng.normal(size=d)
-        scores = np.empty(103)
-        row_scores(np.tile(row, (103, 1)), coef, scores)
-        assert len(np.unique(scores)) == 1
+    row, coef = rng.normal(size=(2, d)).astype(dtype)
+    alone = np.empty(1)
+    row_scores(row[None], coef, alone)
+    for n in (2, 3, 4, 5, 103):
+        scores = np.empty(n)
+        row_scores(np.tile(row, (n, 1)), coef, scores)
+        assert_array_equal(scores, alone[0])
 
 
 def test_dot(rng):
