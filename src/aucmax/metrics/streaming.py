@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from aucmax._kernels.counts import tabulate
 from aucmax._kernels.order import argsort_marked
+from aucmax._kernels.products import dot
 from aucmax._utils.typing import FloatArray
 from aucmax.metrics._inputs import as_vector, check_scores, refuse_nonfinite
 from aucmax.metrics.auc import auc_of_pairs, check_total
@@ -109,15 +110,19 @@ class StreamingAUC:
                 f"y_true holds {unknown!r}, but classes={self.classes!r}. Name the two "
                 "labels when the summary is made."
             )
-        scores = check_scores(y_score, labels.shape[0]).astype(np.float64)
+        scores = check_scores(y_score, labels.shape[0])
         if scores.shape[0]:
             refuse_nonfinite(scores.min(), scores.max())
-        weight = _check_batch_weight(sample_weight, labels.shape[0])
+        batch = np.empty((3, labels.shape[0]))
+        batch[0], batch[1], batch[2] = scores, is_pos, is_neg
         if self._kept_bits is not None:
-            raw = scores.view(np.int64)
+            raw = batch[0].view(np.int64)
             raw &= -1 << (MANTISSA_BITS - self._kept_bits)
-        batch = np.stack([scores, weight * is_pos, weight * is_neg])
-        self._add(batch if sample_weight is None else batch[:, weight > 0])
+        if sample_weight is not None:
+            weight = _check_batch_weight(sample_weight, labels.shape[0])
+            batch[1:] *= weight
+            batch = batch[:, weight > 0]
+        self._add(batch)
         return self
 
     def merge(self, other: "StreamingAUC") -> "StreamingAUC":
@@ -188,7 +193,8 @@ class StreamingAUC:
     def _settled(self) -> FloatArray:
         """Sort what is pending into the table, one column per distinct score."""
         if self._n_pending:
-            rows = np.concatenate([self._table, *self._pending], axis=1)
+            parts = [part for part in (self._table, *self._pending) if part.size]
+            rows = np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
             table = np.empty_like(rows)
             n = tabulate(rows, argsort_marked(rows[0]), table)
             self._table = table if n == rows.shape[1] else table[:, :n].copy()
@@ -208,9 +214,9 @@ class StreamingAUC:
         below_pos -= mass_pos
         below_neg -= mass_neg
         return (
-            float(mass_pos @ below_neg),
-            float(mass_pos @ mass_neg),
-            float(mass_neg @ below_pos),
+            dot(mass_pos, below_neg),
+            dot(mass_pos, mass_neg),
+            dot(mass_neg, below_pos),
         )
 
 
@@ -227,10 +233,8 @@ def _check_bins(bins_per_octave: int | None) -> int | None:
     return bits
 
 
-def _check_batch_weight(sample_weight: ArrayLike | None, n: int) -> FloatArray:
+def _check_batch_weight(sample_weight: ArrayLike, n: int) -> FloatArray:
     """As ``check_weight``, but a batch may hold one class or none."""
-    if sample_weight is None:
-        return np.ones(n)
     weight = as_vector(sample_weight, name="sample_weight").astype(np.float64)
     if weight.shape[0] != n:
         raise ValueError(
