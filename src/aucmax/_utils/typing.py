@@ -10,6 +10,9 @@ from scipy import sparse
 FloatArray: TypeAlias = NDArray[np.float64]
 BoolArray: TypeAlias = NDArray[np.bool_]
 IntArray: TypeAlias = NDArray[np.int64]
+# float64 or float32. A name, because functions made at every step spell their types out
+# at every step.
+AnyFloats: TypeAlias = NDArray[Any]
 
 # A validated feature matrix: an ndarray of float64/float32, or a CSR array or matrix.
 # scipy's sparse classes share no useful static base, hence Any.

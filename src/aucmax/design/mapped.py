@@ -4,6 +4,7 @@
 import copy
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -206,8 +207,8 @@ class MappedDesign:
 
     def _for_each_part(self, run: Callable[[int], None]) -> None:
         # One thread of BLAS in each of ours, also where there is only one: with more,
-        # it rounds differently.
-        with one_blas_thread():
+        # it rounds differently. Cached rows need no BLAS.
+        with nullcontext() if self.is_cached else one_blas_thread():
             if self._pool is None or len(self._parts) == 1:
                 for part in range(len(self._parts)):
                     run(part)

@@ -3,20 +3,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from aucmax._utils.typing import BoolArray, FloatArray
+from aucmax._utils.typing import AnyFloats, BoolArray, FloatArray
 
 
 class HessDot(Protocol):
     """A product with the Hessian."""
 
-    def __call__(
-        self, vector: NDArray[Any], out: NDArray[Any] | None = None
-    ) -> NDArray[Any]:
+    def __call__(self, vector: AnyFloats, out: AnyFloats | None = None) -> AnyFloats:
         """Return the Hessian times ``vector``, in ``out`` where given.
 
         Of a matrix, that of each row, which may be float32 as ``out`` may.
@@ -29,7 +26,7 @@ def row_by_row(
 ) -> HessDot:
     """Return the product for matrices, too."""
 
-    def hess_dot(vector: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
+    def hess_dot(vector: AnyFloats, out: AnyFloats | None = None) -> AnyFloats:
         if vector.ndim == 1:
             return product(vector, out)
         results = np.empty(vector.shape) if out is None else out

@@ -3,10 +3,8 @@
 
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aucmax._kernels.active_pairs import (
     active_product,
@@ -16,7 +14,7 @@ from aucmax._kernels.active_pairs import (
 )
 from aucmax._kernels.order import argsort
 from aucmax._kernels.products import dot
-from aucmax._utils.typing import BoolArray, FloatArray, IntArray
+from aucmax._utils.typing import AnyFloats, BoolArray, FloatArray, IntArray
 from aucmax.losses._base import Terms
 
 # Rows are numbered in 32 bits, which halves what a product reads besides the vectors.
@@ -66,9 +64,7 @@ class SquaredHinge:
         # Whoever multiplies meanwhile, in another thread, takes other memory.
         is_taken = Lock()
 
-        def hess_dot(
-            vector: NDArray[Any], out: NDArray[Any] | None = None
-        ) -> NDArray[Any]:
+        def hess_dot(vector: AnyFloats, out: AnyFloats | None = None) -> AnyFloats:
             out = np.empty(vector.shape) if out is None else out
             is_ours = is_taken.acquire(blocking=False)
             try:
