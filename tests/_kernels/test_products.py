@@ -4,8 +4,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from aucmax._kernels.products import (
+    add_long_rows,
     add_weighted_rows,
-    add_weighted_rows_precisely,
     dot,
     row_scores,
 )
@@ -24,17 +24,20 @@ def test_against_numpy_in_double_precision(n, d, dtype, rng):
     assert_allclose(scores, exact @ coef.astype(np.float64), atol=tol)
     total = np.ones(d)
     add_weighted_rows(X, vector, total)
-    assert_allclose(total, 1 + exact.T @ vector, atol=tol)
-    total = np.ones(d)
-    add_weighted_rows_precisely(X, vector, total)
     assert_allclose(total, 1 + exact.T @ vector, atol=1e-12)
+    total = np.ones(d)
+    add_long_rows(X, vector, total)
+    assert_allclose(total, 1 + exact.T @ vector, atol=tol)
 
 
-def test_float32_sums_over_many_rows_do_not_drift():
+@pytest.mark.parametrize(
+    ("add", "rtol"), [(add_weighted_rows, 1e-12), (add_long_rows, 1e-6)]
+)
+def test_float32_sums_over_many_rows_do_not_drift(add, rtol):
     X = np.full((2_000_003, 2), 0.1, dtype=np.float32)
     total = np.zeros(2)
-    add_weighted_rows(X, np.ones(len(X)), total)
-    assert_allclose(total, len(X) * np.float64(np.float32(0.1)), rtol=1e-6)
+    add(X, np.ones(len(X)), total)
+    assert_allclose(total, len(X) * np.float64(np.float32(0.1)), rtol=rtol)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

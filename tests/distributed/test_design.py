@@ -47,6 +47,16 @@ def test_products_and_rows_are_those_in_memory(data, rng, dtype):
     assert_array_equal(design.rows(index, columns), local.rows(index, columns))
 
 
+def test_long_rows_in_float32(rng):
+    """They are added up in float32, the same ones together wherever they are."""
+    X = rng.normal(size=(300, 1100)).astype(np.float32)
+    design, local = make_design(X, rng.random(300) < 0.3), LocalDesign(X)
+    vector = rng.normal(size=300)
+    assert_allclose(design.adjoint(vector), local.adjoint(vector), atol=1e-12)
+    exact = (X - local.offset).astype(np.float64).T @ vector
+    assert_allclose(local.adjoint(vector), exact, atol=1e-4)
+
+
 def test_scores_are_written_where_asked(data):
     design, out = make_design(*data), np.empty(300)
     assert design.scores(np.ones(4), out=out) is out

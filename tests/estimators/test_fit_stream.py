@@ -101,6 +101,14 @@ def test_same_as_in_memory(model, sizes, dtype, with_weight, rng):
     assert here.score(X, y) == there.score(X, y)
 
 
+def test_long_rows_in_float32_are_the_same_as_in_memory(rng):
+    X = rng.normal(size=(300, 1100)).astype(np.float32)
+    y = (X[:, 0] + rng.normal(size=300) > 1).astype(int)
+    there = RankSVM(alpha=10).fit(X, y)
+    here = RankSVM(alpha=10).fit_stream(cut([130, 100, 70], X, y))
+    assert_allclose(here.coef_, there.coef_, rtol=1e-10, atol=1e-10)
+
+
 @pytest.mark.parametrize("model", [RankSVM(), LeastSquaresAUC()], ids=str)
 @pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
 def test_sparse_rows(model, index_dtype, rng):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rows times a vector, and its transpose, at the speed of one read of the rows.
 
-BLAS reaches two thirds of the memory bandwidth when rows are short. These loops read
-the rows once, multiply in the precision of the rows, and carry sums over many rows in
-float64.
+BLAS reaches two thirds of the memory bandwidth, and half where rows are short. These
+loops read the rows once. Scores are summed in the precision of the rows, sums over rows
+in float64, so that they are the same, to rounding, however the rows are cut into parts.
 
-They take four rows at a time, each from its own quarter of the rows. One alone leaves
+Most take four rows at a time, each from its own quarter of the rows. One alone leaves
 the processor waiting for memory, and four that are neighbours are not fetched ahead if
 they are longer than a few hundred bytes: they take up to three times as long.
 """
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from aucmax._kernels import jit
 from aucmax._utils.typing import FloatArray
 
-# Rows added up in the precision of X before the sum goes to float64.
+# Rows added up in the precision of X before their sum goes to float64.
 FEW_ROWS = 64
-# Bytes.
+# In bytes. Sums begin where a line does: registers that cross into another take longer.
 CACHE_LINE = 64
 
 
@@ -51,32 +51,50 @@ def row_scores(X: NDArray[Any], coef: NDArray[Any], out: FloatArray) -> None:
 
 @jit(reorder_sums=True)
 def add_weighted_rows(X: NDArray[Any], vector: FloatArray, out: FloatArray) -> None:
-    """Add ``X.T @ vector`` to ``out``."""
+    """Add ``X.T @ vector`` to ``out``, every product and sum in float64."""
     n, d = X.shape
-    # From the start of a cache line on: vectors of registers that cross into a second
-    # line take a twentieth longer.
+    sums = np.zeros(d + CACHE_LINE // 8)
+    skipped = (-sums.ctypes.data % CACHE_LINE) // 8
+    sums = sums[skipped : skipped + d]
+    quarter = n // 4
+    for i in range(quarter):
+        row_0, row_1 = np.uint64(i), np.uint64(i + quarter)
+        row_2, row_3 = np.uint64(i + 2 * quarter), np.uint64(i + 3 * quarter)
+        value_0, value_1 = vector[row_0], vector[row_1]
+        value_2, value_3 = vector[row_2], vector[row_3]
+        for k in range(d):
+            j = np.uint64(k)
+            sums[j] += (value_0 * X[row_0, j] + value_1 * X[row_1, j]) + (
+                value_2 * X[row_2, j] + value_3 * X[row_3, j]
+            )
+    for i in range(4 * quarter, n):
+        for k in range(d):
+            sums[k] += vector[i] * X[i, k]
+    for k in range(d):
+        out[k] += sums[k]
+
+
+@jit(reorder_sums=True)
+def add_long_rows(X: NDArray[Any], vector: FloatArray, out: FloatArray) -> None:
+    """Add ``X.T @ vector`` to ``out``; a few rows at a time in the precision of X.
+
+    For float32 rows so long that sums in float64 would fill the first-level cache. The
+    result depends on where the rows begin, unless at a multiple of ``FEW_ROWS``.
+    """
+    n, d = X.shape
     partial = np.zeros(d + CACHE_LINE // X.itemsize, dtype=X.dtype)
     skipped = (-partial.ctypes.data % CACHE_LINE) // X.itemsize
     partial = partial[skipped : skipped + d]
-    quarter = n // 4
-    for low in range(0, quarter, FEW_ROWS // 4):
-        for i in range(low, min(low + FEW_ROWS // 4, quarter)):
-            row_0, row_1 = np.uint64(i), np.uint64(i + quarter)
-            row_2, row_3 = np.uint64(i + 2 * quarter), np.uint64(i + 3 * quarter)
-            value_0, value_1 = X.dtype.type(vector[row_0]), X.dtype.type(vector[row_1])
-            value_2, value_3 = X.dtype.type(vector[row_2]), X.dtype.type(vector[row_3])
+    for low in range(0, n, FEW_ROWS):
+        for i in range(low, min(low + FEW_ROWS, n)):
+            row = np.uint64(i)
+            value = X.dtype.type(vector[row])
             for k in range(d):
                 j = np.uint64(k)
-                partial[j] += (value_0 * X[row_0, j] + value_1 * X[row_1, j]) + (
-                    value_2 * X[row_2, j] + value_3 * X[row_3, j]
-                )
+                partial[j] += value * X[row, j]
         for k in range(d):
             out[k] += partial[k]
             partial[k] = 0
-    for i in range(4 * quarter, n):
-        value = X.dtype.type(vector[i])
-        for k in range(d):
-            out[k] += value * X[i, k]
 
 
 @jit(reorder_sums=True)
@@ -90,29 +108,3 @@ def dot(left: FloatArray, right: FloatArray) -> float:
     for i in range(left.shape[0]):
         total += left[i] * right[i]
     return total
-
-
-@jit(reorder_sums=True)
-def add_weighted_rows_precisely(
-    X: NDArray[Any], vector: FloatArray, out: FloatArray
-) -> None:
-    """Add ``X.T @ vector`` to ``out``, every product and sum in float64.
-
-    For sums that a badly conditioned matrix multiplies later.
-    """
-    n, d = X.shape
-    quarter = n // 4
-    for i in range(quarter):
-        row_0, row_1 = np.uint64(i), np.uint64(i + quarter)
-        row_2, row_3 = np.uint64(i + 2 * quarter), np.uint64(i + 3 * quarter)
-        value_0, value_1 = vector[row_0], vector[row_1]
-        value_2, value_3 = vector[row_2], vector[row_3]
-        for k in range(d):
-            j = np.uint64(k)
-            out[j] += (value_0 * X[row_0, j] + value_1 * X[row_1, j]) + (
-                value_2 * X[row_2, j] + value_3 * X[row_3, j]
-            )
-    for i in range(4 * quarter, n):
-        value = vector[i]
-        for k in range(d):
-            out[k] += value * X[i, k]

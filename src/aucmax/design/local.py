@@ -7,18 +7,23 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from aucmax._kernels.products import FEW_ROWS, add_weighted_rows, row_scores
+from aucmax._kernels.products import (
+    FEW_ROWS,
+    add_long_rows,
+    add_weighted_rows,
+    row_scores,
+)
 from aucmax._utils.typing import FloatArray, IntArray, Matrix
 from aucmax._utils.validation import n_threads
 
 # Below this many bytes, waking a second thread costs more than it saves.
 BLOCK_BYTES = 8 * 2**20
 MAX_BLOCKS = 32
-# Dense rows of so many bytes or more are left to BLAS: a vector as long leaves no room
-# for them in the first-level cache. For shorter ones BLAS takes up to twice as long.
-LONG_ROW_BYTES = 2**14
+# float32 rows of so many bytes are added up in float32, a few at a time: with sums in
+# float64 they do not fit the first-level cache, where longer ones do not fit anyway.
+LONG_FLOAT32 = range(2**12, 2**14)
 
 
 class LocalDesign:
@@ -45,10 +50,13 @@ class LocalDesign:
         self.offset = offset
         self._is_centred = bool(np.any(offset))
         self.blocks = _split_rows(X)
-        self._uses_blas = isinstance(X, np.ndarray) and (
-            not X.flags.c_contiguous or X[:1].nbytes >= LONG_ROW_BYTES
-        )
-        threads = 1 if self._uses_blas else min(n_threads(), len(self.blocks))
+        is_dense = isinstance(X, np.ndarray)
+        self._uses_kernels = is_dense and X.flags.c_contiguous
+        begins_anywhere = row_multiple(X.shape[1], X.dtype) == 1
+        self._add_rows = add_weighted_rows if begins_anywhere else add_long_rows
+        # Dense rows in Fortran order are left to BLAS, which has threads of its own.
+        is_left = is_dense and not self._uses_kernels
+        threads = 1 if is_left else min(n_threads(), len(self.blocks))
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
     def scores(self, coef: FloatArray, out: FloatArray | None = None) -> FloatArray:
@@ -75,7 +83,7 @@ class LocalDesign:
         def run(k: int) -> None:
             span, rows = self.blocks[k]
             if self._uses_kernels:
-                add_weighted_rows(rows, vector[span], parts[k])
+                self._add_rows(rows, vector[span], parts[k])
             else:
                 parts[k] = rows.T @ vector[span].astype(self.X.dtype, copy=False)
 
@@ -96,10 +104,6 @@ class LocalDesign:
         if isinstance(rows, np.ndarray):
             rows -= offset
         return rows
-
-    @property
-    def _uses_kernels(self) -> bool:
-        return isinstance(self.X, np.ndarray) and not self._uses_blas
 
     def _for_each_block(self, run: Callable[[int], None]) -> None:
         if self._pool is None:
@@ -131,21 +135,29 @@ def typical_row(rows: Matrix) -> NDArray[Any]:
     return np.where(np.isfinite(mean), mean, 0.0).astype(rows.dtype)
 
 
+def row_multiple(n_features: int, dtype: DTypeLike) -> int:
+    """Return the multiples of rows that dense batches must begin at for the same sums.
+
+    That is any row but for long ones in float32.
+    """
+    is_long = 4 * n_features in LONG_FLOAT32
+    return FEW_ROWS if is_long and np.dtype(dtype) == np.float32 else 1
+
+
 def _split_rows(X: Matrix) -> list[_Block]:
     """Cut the rows into blocks for threads.
 
     Blocks depend on the data alone, so sums over them are the same for any number of
     threads. Their partial sums, one row of coefficients each, take no more than n.
-    They begin where rows that are added up in the precision of X do, so that batches
-    which begin there too have the same sums.
     """
     n, d = X.shape
+    multiple = row_multiple(d, X.dtype)
     parts = [X] if isinstance(X, np.ndarray) else [X.data, X.indices]
     n_bytes = sum(part.nbytes for part in parts)
     count = max(1, min(-(-n_bytes // BLOCK_BYTES), MAX_BLOCKS, n // max(d, FEW_ROWS)))
     if count == 1:
         return [_Block(slice(0, n), X)]
-    cuts = np.linspace(0, n, count + 1).astype(int) // FEW_ROWS * FEW_ROWS
+    cuts = np.linspace(0, n, count + 1).astype(int) // multiple * multiple
     cuts[-1] = n
     spans = [slice(low, high) for low, high in pairwise(cuts)]
     if isinstance(X, np.ndarray):

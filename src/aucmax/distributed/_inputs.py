@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._kernels.products import FEW_ROWS
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray, Matrix
 from aucmax._utils.validation import check_weight, split_labels
 from aucmax.design import LocalDesign
-from aucmax.design.local import offset_stride, typical_row
+from aucmax.design.local import offset_stride, row_multiple, typical_row
 from aucmax.design.streamed import stacked
 from aucmax.distributed._block import Part
 from aucmax.distributed._checks import (
@@ -122,9 +121,8 @@ def check_inputs(
         counts = _count_all(parts)
         parts = [part for part, count in zip(parts, counts, strict=True) if any(count)]
         counts = counts[np.any(counts, axis=1)]
-    if facts.dtype == np.float32 and not facts.first.is_sparse:
-        # Sums in float32 are the same where they begin at the same rows.
-        multiple = max(multiple, FEW_ROWS)
+    if not facts.first.is_sparse:
+        multiple = max(multiple, row_multiple(facts.first.n_features, facts.dtype))
     parts, counts = _cut_at_multiples(parts, counts, multiple)
     sizes = counts.sum(axis=1)
     return DaskInputs(

@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._kernels.products import FEW_ROWS
 from aucmax._utils.checkpoint import (
     Checkpoint,
     Offer,
@@ -28,7 +27,7 @@ from aucmax._utils.validation import (
     split_labels,
 )
 from aucmax.design import LocalDesign, StreamedDesign
-from aucmax.design.local import offset_stride, typical_row
+from aucmax.design.local import offset_stride, row_multiple, typical_row
 from aucmax.solvers._sampling import spread_sample
 
 # Batches (X, y) or (X, y, sample_weight), the same ones at every iteration.
@@ -336,12 +335,11 @@ def streamed_design(inputs: StreamInputs, *, centred: bool = True) -> StreamedDe
     offset = np.zeros(d, dtype=inputs.dtype)
 
     def design() -> StreamedDesign:
-        # Sums in float32 are the same where they begin at the same rows.
         return StreamedDesign(
             inputs.rows,
             inputs.shape,
             lambda _, rows: LocalDesign(rows, offset),
-            multiple=FEW_ROWS if inputs.dtype == np.float32 else 1,
+            multiple=1 if inputs.is_sparse else row_multiple(d, inputs.dtype),
         )
 
     if centred and not inputs.is_sparse:

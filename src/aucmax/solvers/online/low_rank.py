@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from aucmax._kernels.low_rank import State, combine_columns, sketch_steps
-from aucmax._kernels.products import add_weighted_rows_precisely
+from aucmax._kernels.products import add_weighted_rows
 from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
 from aucmax.solvers.closed_form import solve_semidefinite
@@ -134,7 +134,7 @@ class LowRankGradient:
         state = self.state
         state.parts[:, 0], state.parts[:, 1] = self._last(), self._sum()
         state.image[:] = 0.0
-        add_weighted_rows_precisely(
+        add_weighted_rows(
             state.sums, np.ascontiguousarray(state.parts[:, 0]), state.image
         )
         state.mix[:] = state.mix_sum[:] = 0.0
