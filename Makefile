@@ -4,9 +4,10 @@
 PYTHON ?= python3
 RUN := .venv/bin/python
 PIP_INSTALL := $(RUN) -m pip install --quiet --disable-pip-version-check --no-compile
-# pip would compile what it installs on one core, which takes a third of its time. Some
-# packages hold files for other versions of Python, which cannot be compiled.
-COMPILE := $(RUN) -m compileall -qq -j 0 .venv/lib || true
+# pip would compile what it installs on one core, which takes a third of its time, and
+# tests of packages that nobody runs here. Some packages hold files for other versions of
+# Python, which cannot be compiled.
+COMPILE := $(RUN) -m compileall -qq -j 0 -x '/(tests|pip)/' .venv/lib || true
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
