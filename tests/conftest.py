@@ -1,14 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import gc
 import os
-from pathlib import Path
 
-# numba numbers its cache files without a lock: two workers that compile one kernel for
-# two dtypes at once can swap their machine code. So each worker has its own cache.
-if worker := os.environ.get("PYTEST_XDIST_WORKER"):
-    cache = Path(__file__).parents[1] / ".pytest_cache" / "numba" / worker
-    os.environ["NUMBA_CACHE_DIR"] = str(cache)
-
+if "PYTEST_XDIST_WORKER" in os.environ:
     # One worker per core already; more threads of BLAS would only wait for each other.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 

@@ -5,9 +5,10 @@
 """
 
 import functools
+import uuid
 from collections.abc import Callable
 from contextlib import suppress
-from typing import ParamSpec, TypeVar, cast, overload
+from typing import Any, ParamSpec, TypeVar, cast, overload
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -60,4 +61,17 @@ def _compile(function: Callable[P, R], reorder_sums: bool) -> Callable[P, R]:
     # plain function.
     with suppress(RuntimeError, AttributeError):
         compiled.enable_caching()
+        _name_files_at_random(compiled)
     return cast(Callable[P, R], compiled)
+
+
+def _name_files_at_random(compiled: Any) -> None:
+    """Give each piece of machine code that is saved a file of its own.
+
+    numba numbers them, without a lock: two processes that compile one kernel for two
+    types at once would both take the next number, and the code of one type be loaded
+    for the other. This way the worst is that one of them is compiled once more.
+    """
+    files = compiled._cache._cache_file
+    pattern = files._data_name_pattern
+    files._data_name = lambda _: pattern.format(number=uuid.uuid4().int)
