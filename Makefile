@@ -26,8 +26,10 @@ help:
 demo: .venv/installed-demo
 	@$(RUN) -m aucmax.cli demo
 
-# Both at once: some tests wait, for a process to end or a cluster to start.
+# Both at once: some tests wait, for a process to end or a cluster to start. They start
+# many, and where Python is told to keep no bytecode, each would compile the package anew.
 test: .venv/installed-dev browser
+	@$(RUN) -m compileall -qq -j 0 src tests
 	@$(MAKE) --no-print-directory lint & lint=$$!; \
 	$(RUN) -m pytest -q -n auto --maxprocesses 8 --dist worksteal; tests=$$?; \
 	wait $$lint || { echo "Lint failed: see above, or run make lint." >&2; exit 1; }; \
