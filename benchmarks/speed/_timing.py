@@ -4,6 +4,7 @@
 import time
 from collections.abc import Callable, Iterable, Mapping
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
 # Short calls are repeated until one turn lasts about this long.
@@ -21,12 +22,17 @@ def take_turns(
     threads: int | None = 1,
     clock: Callable[[], float] = time.process_time,
     warm_up: bool = True,
+    touch: int = 0,
 ) -> Turns:
     """Return the seconds per call of each candidate in each of its turns.
 
     The first call of each is not timed; it compiles and fills caches. Without
     `warm_up` every call counts, as suits what takes many seconds. The default clock is
     the CPU time of this process, which other processes disturb least.
+
+    Before each turn, so many bytes are written and given back. Memory that was free for
+    some seconds may have to come from the host of a virtual machine again, which would
+    count against whoever asks first.
     """
     with threadpool_limits(threads):
         calls = {
@@ -36,6 +42,7 @@ def take_turns(
         turns: Turns = {name: [] for name in candidates}
         for _ in range(repeats):
             for name, run in candidates.items():
+                np.ones(touch, np.uint8)
                 start = clock()
                 for _ in range(calls[name]):
                     run()

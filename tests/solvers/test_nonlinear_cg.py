@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The solver for wide rows reaches the optimum of the one for narrow rows."""
 
+import copy
+
 import numpy as np
 import pytest
 from drawing import draw_problem, draw_weight
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from aucmax.design import LocalDesign
 from aucmax.losses import Exponential, Logistic, Square, SquaredHinge, UnivariateSquare
@@ -254,3 +256,29 @@ class TestBlock:
         assert block.drift(terms) == 0.0
         block.curvature = np.zeros_like(block.curvature)
         assert block.drift(terms) == pytest.approx(1.0)
+
+
+@pytest.mark.usefixtures("treats_all_as_large")
+def test_goes_on_from_any_state(rng):
+    X, is_pos, weight = draw_wide(rng)
+    states = []
+
+    def solve(saved=None):
+        return nonlinear_cg(
+            LocalDesign(X),
+            is_pos,
+            weight,
+            loss=SquaredHinge(),
+            alpha=1e-7,
+            tol=1e-5,
+            saved=saved,
+            offer=lambda state: states.append(copy.deepcopy(state())),
+        )
+
+    result = solve()
+    every, alphas = list(states), {state["alpha"] for state in states}
+    assert len(alphas) > 1
+    for state in every:
+        again = solve(saved=state)
+        assert_array_equal(again.coef, result.coef)
+        assert again.history == result.history

@@ -55,6 +55,9 @@ def _lazily_compiled(function: Callable[P, R], *, reorder_sums: bool) -> Callabl
 def _compile(function: Callable[P, R], reorder_sums: bool) -> Callable[P, R]:
     import numba  # noqa: PLC0415 - half a second that only the first fit should pay
 
+    from aucmax._kernels.prefetch import register  # noqa: PLC0415 - imports numba
+
+    register()
     flags = {"reassoc", "contract", "nsz"} if reorder_sums else False
     compiled = numba.njit(nogil=True, fastmath=flags)(function)
     # Zipped or read-only installs have nowhere to cache; NUMBA_DISABLE_JIT returns a

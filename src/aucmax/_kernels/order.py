@@ -18,12 +18,16 @@ from numpy.typing import NDArray
 
 from aucmax._kernels import jit
 from aucmax._kernels.few_values import sort_few_values
+from aucmax._kernels.prefetch import prefetch
 from aucmax._utils.typing import FloatArray, IntArray
 
 # Up to this many values np.sort is as fast; from so many on, 32 bits cannot count them.
 FEW, MANY = 1000, 2**32
 # Bits of each of the three passes over the keys, whose counts then fit the cache.
 DIGIT_BITS = 11
+# More keys than this are not in the second-level cache, and the next line of each digit
+# is fetched in time; fewer are, and asking for it takes longer than it saves.
+CACHED, LINE = 2**19, 64
 # What the insertion sort may move, per key, before all bits are sorted by instead.
 MAX_MOVES = 8
 # Values that both sorts are tried on.
@@ -207,21 +211,19 @@ def order_keys(
             count = places[k, j]
             places[k, j] = total
             total += count
-    for i in range(n):
-        digit = (((np.uint64(keys[i]) ^ sign) - base) >> shift_0) & mask
-        place = places[0, digit]
-        places[0, digit] = place + 1
-        out[place] = keys[i]
-    for i in range(n):
-        digit = (((np.uint64(out[i]) ^ sign) - base) >> shift_1) & mask
-        place = places[1, digit]
-        places[1, digit] = place + 1
-        keys[place] = out[i]
-    for i in range(n):
-        digit = (((np.uint64(keys[i]) ^ sign) - base) >> shift_2) & mask
-        place = places[2, digit]
-        places[2, digit] = place + 1
-        out[place] = keys[i]
+    ahead = np.uint64(LINE // keys.itemsize)
+    source, target = keys, out
+    for k in range(3):
+        shift = np.uint64(first + k * width)
+        place_of = places[k]
+        for i in range(n):
+            digit = (((np.uint64(source[i]) ^ sign) - base) >> shift) & mask
+            place = place_of[digit]
+            place_of[digit] = place + 1
+            target[place] = source[i]
+            if n > CACHED:
+                prefetch(target, place + ahead)
+        source, target = target, source
     if max_moves == 0:
         return False
     moves = 0

@@ -20,7 +20,7 @@ from aucmax.solvers._sampling import draw_rows
 # taken for flat by chance costs more products than the rows that would have shown it.
 FEW_SHARE, FEW_ROWS, FEW_AT_MOST = 80, 400, 1000
 # The least rows that estimate the block.
-LEAST_ROWS = 1000
+LEAST_ROWS = 2000
 # Rows per column of the block; fewer do for the first block from a start at zero.
 ROWS_PER_COLUMN, FIRST_ROWS_PER_COLUMN = 3.0, 1.5
 # A block of nearly all columns is a block of all.
@@ -46,7 +46,11 @@ ESTIMATED = (
 
 
 class CurvatureBlock:
-    """``H + alpha I``: dense for the columns that matter, diagonal for the rest."""
+    """``H + alpha I``: dense for the columns that matter, diagonal for the rest.
+
+    The diagonal is estimated here, or is ``diagonal_share`` times the curvature of all
+    rows, where a guess from elsewhere will do.
+    """
 
     def __init__(
         self,
@@ -60,6 +64,7 @@ class CurvatureBlock:
         alpha: float,
         rows_per_column: float,
         budget: float,
+        diagonal_share: FloatArray | None = None,
     ) -> None:
         n, d = design.shape
         draw = Draw(design, loss, scores, terms, is_pos, weight)
@@ -79,7 +84,10 @@ class CurvatureBlock:
             self.diagonal = np.diagonal(self._block).copy()
             self.factorise(alpha)
             return
-        self.diagonal = draw.diagonal()
+        if diagonal_share is None:
+            self.diagonal = draw.diagonal()
+        else:
+            self.diagonal = draw.total * diagonal_share
         columns = np.flatnonzero(self.diagonal > alpha)
         if len(columns) > NEARLY_ALL * d:
             columns = np.arange(d)

@@ -44,12 +44,21 @@ FIRST_BUDGET, BUDGET_GROWTH = 4.0, 3.0
 FIRST_ALPHA, ALPHA_STEP = 3e-4, 10.0
 # On to the next alpha when a step promises less than this share of the objective.
 LOOSE = 0.2
-# The sub-sample that gives the start: this share of the rows, and no more than so many.
-SUBSAMPLE_SHARE, SUBSAMPLE_ROWS, SUBSAMPLE_TOL = 1 / 8, 4000, 0.03
-SUBSAMPLE_ABOVE = 5000
+# The sub-sample that gives the start: this share of the rows, and the tolerance there.
+# More is worth it where no other alpha lies between the start and the solution.
+SUBSAMPLE_SHARE, SUBSAMPLE_TOL = 1 / 8, 0.03
+SUBSAMPLE_SHARE_DIRECT, SUBSAMPLE_TOL_DIRECT = 1 / 4, 0.01
+SUBSAMPLE_ROWS, SUBSAMPLE_ABOVE = 4000, 5000
 # It leaves out columns whose curvature is below this share of its alpha.
 NEGLIGIBLE = 0.1
-COUNTERS = ("n_steps", "rows_per_column", "budget", "age", "stretch")
+KEPT = (
+    "n_steps",
+    "rows_per_column",
+    "budget",
+    "age",
+    "stretch",
+    "diagonal_share",
+)
 
 
 def nonlinear_cg(
@@ -115,6 +124,8 @@ class NonlinearCG(Descent):
         self.age, self.stretch = 0, 1.0
         # A penalty at which few columns matter, to start from zero with.
         self.easy_alpha = 0.0
+        # The diagonal of the Hessian at zero, as a share of the curvature of all rows.
+        self.diagonal_share = np.zeros(0)
         if saved is not None:
             self._restore(saved)
             return
@@ -131,9 +142,11 @@ class NonlinearCG(Descent):
         self.easy_alpha = FIRST_ALPHA * float(curvature.sum())
         if n < SUBSAMPLE_ABOVE:
             return coef
-        alpha = max(alpha, self.easy_alpha)
+        share, tol = SUBSAMPLE_SHARE_DIRECT, SUBSAMPLE_TOL_DIRECT
+        if alpha < self.easy_alpha:
+            alpha, share, tol = self.easy_alpha, SUBSAMPLE_SHARE, SUBSAMPLE_TOL
         columns = np.flatnonzero(curvature > NEGLIGIBLE * alpha)
-        size = min(int(SUBSAMPLE_SHARE * n), SUBSAMPLE_ROWS)
+        size = min(int(share * n), SUBSAMPLE_ROWS)
         index = spread_sample(self.is_pos, self.weight, size)
         if len(columns) == 0:
             return coef
@@ -145,17 +158,19 @@ class NonlinearCG(Descent):
             first_alpha=alpha,
             start=np.zeros(len(columns)),
         )
-        result = solver.minimise(alpha, tol=SUBSAMPLE_TOL, max_iter=50)
+        result = solver.minimise(alpha, tol=tol, max_iter=50)
         self.n_passes += solver.n_passes * len(index) / n * len(columns) / d
         coef[columns] = result.coef
         return coef
 
     def _curvature_at_zero(self) -> FloatArray:
-        """Return the diagonal of the Hessian at zero."""
+        """Return the diagonal of the Hessian at zero; keep how it is shared out."""
         zero = np.zeros(self.design.shape[0])
         terms = self.loss.evaluate(zero, self.is_pos, self.weight)
-        here = self.design, self.loss, zero, terms, self.is_pos, self.weight
-        return Draw(*here).diagonal()
+        draw = Draw(self.design, self.loss, zero, terms, self.is_pos, self.weight)
+        diagonal = draw.diagonal()
+        self.diagonal_share = diagonal / (draw.total or 1.0)
+        return diagonal
 
     def minimise(
         self,
@@ -171,7 +186,7 @@ class NonlinearCG(Descent):
         if self.way is None:
             # Only on the way from zero: later alphas of a path are a short way off.
             alpha, self.easy_alpha = max(alpha, self.easy_alpha), 0.0
-            block = self._renewed_block(alpha)
+            block = self._renewed_block(alpha, final)
             direction = previous = None
             history: list[Step] = []
         else:
@@ -182,8 +197,13 @@ class NonlinearCG(Descent):
             if not np.any(grad) and alpha == final:
                 converged = True
                 break
-            if self._is_stale(block):
-                block, direction = self._renewed_block(alpha), None
+            target = tol
+            if self.age >= self._wait(block):
+                # With a block that is no longer good, steps promise too little.
+                if alpha == final and self._is_close(block, history, tol):
+                    target = 0.5 * tol
+                elif self._is_stale(block):
+                    block, direction = self._renewed_block(alpha, final), None
             scaled = block.solve(grad)
             if direction is None or previous is None:
                 direction = -scaled
@@ -197,12 +217,12 @@ class NonlinearCG(Descent):
             promise = -float(grad @ direction)
             if alpha > final and promise <= LOOSE * value:
                 alpha = _next_alpha(alpha, final)
-                block, direction = self._renewed_block(alpha), None
+                block, direction = self._renewed_block(alpha, final), None
                 continue
             # A step longer than promised: curvature has gone, and more is left.
             gap = promise * max(1.0, self.stretch) / max(value, np.finfo(float).tiny)
             # One step at least from zero: however small, it alone makes a ranking.
-            if alpha == final and gap <= tol and np.any(self.coef):
+            if alpha == final and gap <= target and np.any(self.coef):
                 converged = True
                 break
             if len(history) >= max_iter:
@@ -235,14 +255,14 @@ class NonlinearCG(Descent):
         """Return what the next step depends on."""
         return (
             self._point()
-            | {name: getattr(self, name) for name in COUNTERS}
+            | {name: getattr(self, name) for name in KEPT}
             | way._asdict()
             | {"block": way.block.state(), "history": np.array(way.history)}
         )
 
     def _restore(self, state: State) -> None:
         self._return_to(state)
-        for name in COUNTERS:
+        for name in KEPT:
             setattr(self, name, state[name])
         alpha = state["alpha"]
         self.way = _Way(
@@ -253,25 +273,36 @@ class NonlinearCG(Descent):
             [Step(*map(float, step)) for step in state["history"]],
         )
 
-    def _is_stale(self, block: CurvatureBlock) -> bool:
-        """Say whether a new block would pay."""
+    def _wait(self, block: CurvatureBlock) -> float:
+        """Return the steps after which to look at the block."""
         if block.is_small:
-            return self.age > 0
+            return 1
         least = LOOK_AFTER if block.cost > 1.0 else LOOK_AFTER // 2
-        wait = max(least, LOOK_AFTER_COST * block.cost)
-        if self.age < wait:
-            return False
+        return max(least, LOOK_AFTER_COST * block.cost)
+
+    def _is_stale(self, block: CurvatureBlock) -> bool:
+        """Say whether a new block would be better."""
+        if block.is_small:
+            return True
         if block.is_cut:
             self.budget *= BUDGET_GROWTH
             return True
         if block.drift(self.terms) > MAX_DRIFT:
             return True
-        if not block.is_complete and self.age >= 2 * wait:
+        if not block.is_complete and self.age >= 2 * self._wait(block):
             self.rows_per_column *= 2.0
             return True
         return False
 
-    def _renewed_block(self, alpha: float) -> CurvatureBlock:
+    def _is_close(self, block: CurvatureBlock, history: list[Step], tol: float) -> bool:
+        """Say whether the steps left, at the pace so far, cost less than a block."""
+        gaps = [step.gap for step in history[-self.age :]]
+        if len(gaps) < 2 or gaps[-1] >= gaps[0]:
+            return False
+        pace = np.log(gaps[0] / gaps[-1]) / (len(gaps) - 1)
+        return bool(np.log(gaps[-1] / tol) <= pace * block.cost)
+
+    def _renewed_block(self, alpha: float, final: float) -> CurvatureBlock:
         is_first = self.n_steps == 0 and not np.any(self.coef)
         self.age, self.stretch = 0, 1.0
         return CurvatureBlock(
@@ -281,6 +312,8 @@ class NonlinearCG(Descent):
                 FIRST_ROWS_PER_COLUMN if is_first else self.rows_per_column
             ),
             budget=self.budget,
+            # On the way, where rough steps do, so does a rough diagonal.
+            diagonal_share=self.diagonal_share if alpha > final else None,
         )
 
     def _here(
