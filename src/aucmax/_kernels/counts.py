@@ -186,22 +186,3 @@ def best_cut(
         last = scores[i]
         gain += weight[i] / masses[int(is_pos[i])]
     return best
-
-
-@jit
-def tabulate(rows: FloatArray, order: IntArray, out: FloatArray) -> int:
-    """Write each score once, with the sums of what rows of that score hold.
-
-    ``rows`` are scores and two masses, ``order`` is a marked order of the scores.
-    Returns how many columns were written.
-    """
-    n = 0
-    for k in range(order.shape[0]):
-        i = order[k]
-        if i >= 0:
-            out[0, n], out[1, n], out[2, n] = rows[0, i], rows[1, i], rows[2, i]
-            n += 1
-        else:
-            out[1, n - 1] += rows[1, ~i]
-            out[2, n - 1] += rows[2, ~i]
-    return n

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The AUC of scores that arrive in batches or live on several machines."""
 
+from heapq import heapify, heappop, heappush
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._kernels.counts import tabulate
+from aucmax._kernels.counts import sign_weights, take_marked
 from aucmax._kernels.order import argsort_marked
-from aucmax._kernels.products import dot
+from aucmax._kernels.tables import merge_tables, tabulate, weigh_table
 from aucmax._utils.typing import FloatArray
 from aucmax.metrics._inputs import as_vector, check_scores, refuse_nonfinite
 from aucmax.metrics.auc import auc_of_pairs, check_total
@@ -32,7 +33,8 @@ class StreamingAUC:
     of occupied bins. Pairs within one bin count one half, so the result is off by at
     most :attr:`error_bound`, half the share of such pairs.
 
-    Adding n rows costs O(n log n). Memory is 24 bytes per distinct score or bin.
+    Adding n rows costs O(n log n). Memory is 24 bytes per distinct score or bin, and 16
+    per row that waits to be sorted.
 
     Parameters
     ----------
@@ -75,7 +77,9 @@ class StreamingAUC:
             )
         # Rows: distinct scores in increasing order, mass of positives, of negatives.
         self._table = np.empty((3, 0))
-        self._pending: list[FloatArray] = []
+        # What is not in there yet: tables, and batches of scores and signed weights.
+        self._more_tables: list[FloatArray] = []
+        self._batches: list[FloatArray] = []
         self._n_pending = 0
 
     def update(
@@ -113,16 +117,18 @@ class StreamingAUC:
         scores = check_scores(y_score, labels.shape[0])
         if scores.shape[0]:
             refuse_nonfinite(scores.min(), scores.max())
-        batch = np.empty((3, labels.shape[0]))
-        batch[0], batch[1], batch[2] = scores, is_pos, is_neg
+        batch = np.empty((2, labels.shape[0]))
+        batch[0], batch[1] = scores, 1.0
         if self._kept_bits is not None:
             raw = batch[0].view(np.int64)
             raw &= -1 << (MANTISSA_BITS - self._kept_bits)
         if sample_weight is not None:
-            weight = _check_batch_weight(sample_weight, labels.shape[0])
-            batch[1:] *= weight
-            batch = batch[:, weight > 0]
-        self._add(batch)
+            batch[1] = _check_batch_weight(sample_weight, labels.shape[0])
+        sign_weights(batch[1], is_pos.astype(bool, copy=False))
+        if sample_weight is not None:
+            batch = batch[:, batch[1] != 0.0]
+        self._batches.append(batch)
+        self._count(batch)
         return self
 
     def merge(self, other: "StreamingAUC") -> "StreamingAUC":
@@ -152,9 +158,13 @@ class StreamingAUC:
         merged = StreamingAUC(
             bins_per_octave=self.bins_per_octave, classes=self.classes
         )
-        merged._table = self._table  # tables are replaced, never written to
-        for part in (*self._pending, other._table, *other._pending):
-            merged._add(part)
+        # Tables and batches are replaced, never written to.
+        merged._table = self._table
+        merged._more_tables = [*self._more_tables, other._table, *other._more_tables]
+        merged._batches = self._batches + other._batches
+        merged._n_pending = self._n_pending
+        for part in (other._table, *other._more_tables, *other._batches):
+            merged._count(part)
         return merged
 
     @property
@@ -183,41 +193,59 @@ class StreamingAUC:
         self._settled()
         return self.__dict__.copy()
 
-    def _add(self, part: FloatArray) -> None:
-        self._pending.append(part)
+    def _count(self, part: FloatArray) -> None:
         self._n_pending += part.shape[1]
         # Settling as often as the table doubles keeps the cost per row logarithmic.
         if self._n_pending > max(MIN_PENDING, self._table.shape[1]):
             self._settled()
 
     def _settled(self) -> FloatArray:
-        """Sort what is pending into the table, one column per distinct score."""
+        """Bring what is pending into the table, one column per distinct score."""
         if self._n_pending:
-            parts = [part for part in (self._table, *self._pending) if part.size]
-            rows = np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
-            table = np.empty_like(rows)
-            n = tabulate(rows, argsort_marked(rows[0]), table)
-            self._table = table if n == rows.shape[1] else table[:, :n].copy()
-        self._pending, self._n_pending = [], 0
+            tables = [self._table, *self._more_tables]
+            if self._batches:
+                tables.append(_tabulated(self._batches))
+            self._table = _merged(tables)
+        self._more_tables, self._batches, self._n_pending = [], [], 0
         return self._table
 
-    @np.errstate(over="ignore", invalid="ignore")  # an infinite total is refused later
     def _weigh_pairs(self) -> tuple[float, float, float]:
         _, mass_pos, mass_neg = self._settled()
-        below_pos, below_neg = np.cumsum(mass_pos), np.cumsum(mass_neg)
-        for below, which in ((below_pos, "positive"), (below_neg, "negative")):
-            if not below.size or below[-1] == 0:
+        ordered, tied, misordered, *masses = weigh_table(mass_pos, mass_neg)
+        for mass, which in zip(masses, ("positive", "negative"), strict=True):
+            if mass == 0.0:
                 raise ValueError(
                     f"The AUC needs both classes, but no {which} row has arrived yet. "
                     "Update with at least one row of each class first."
                 )
-        below_pos -= mass_pos
-        below_neg -= mass_neg
-        return (
-            dot(mass_pos, below_neg),
-            dot(mass_pos, mass_neg),
-            dot(mass_neg, below_pos),
-        )
+        return ordered, tied, misordered
+
+
+def _tabulated(batches: list[FloatArray]) -> FloatArray:
+    """Return the table of some batches."""
+    rows = np.concatenate(batches, axis=1) if len(batches) > 1 else batches[0]
+    order = argsort_marked(rows[0])
+    table = np.empty((3, rows.shape[1]))
+    take_marked(rows[0], order, table[0])
+    take_marked(rows[1], order, table[1])
+    return _first_columns(table, tabulate(order, table))
+
+
+def _merged(tables: list[FloatArray]) -> FloatArray:
+    """Return the table of all, merged two by two, the shortest first."""
+    heap = [(t.shape[1], k, t) for k, t in enumerate(tables) if t.size]
+    heapify(heap)
+    for k in range(len(heap) - 1):
+        left, right = heappop(heap)[-1], heappop(heap)[-1]
+        table = np.empty((3, left.shape[1] + right.shape[1]))
+        table = _first_columns(table, merge_tables(left, right, table))
+        heappush(heap, (table.shape[1], len(tables) + k, table))
+    return heap[0][-1] if heap else tables[0]
+
+
+def _first_columns(table: FloatArray, n: int) -> FloatArray:
+    """Return so many columns; a copy, unless that is all of them."""
+    return table if n == table.shape[1] else table[:, :n].copy()
 
 
 def _check_bins(bins_per_octave: int | None) -> int | None:

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of scores: each distinct one, with the mass of positives and of negatives."""
+
+from aucmax._kernels import jit
+from aucmax._utils.typing import FloatArray, IntArray
+
+
+@jit
+def tabulate(order: IntArray, table: FloatArray) -> int:
+    """Add up what rows of one score weigh; return how many columns are left.
+
+    The first two rows of ``table`` are scores and signed weights along the marked
+    ``order``; they are overwritten.
+    """
+    n = 0
+    for k in range(order.shape[0]):
+        part = max(table[1, k], 0.0)
+        rest = part - table[1, k]
+        if order[k] >= 0:
+            table[0, n], table[1, n], table[2, n] = table[0, k], part, rest
+            n += 1
+        else:
+            table[1, n - 1] += part
+            table[2, n - 1] += rest
+    return n
+
+
+@jit
+def merge_tables(left: FloatArray, right: FloatArray, out: FloatArray) -> int:
+    """Write the table of both; return how many columns it has."""
+    n_left: int = left.shape[1]
+    n_right: int = right.shape[1]
+    i, j, n = 0, 0, 0
+    while i < n_left and j < n_right:
+        from_left, from_right = left[0, i], right[0, j]
+        # Without a branch, which would be guessed wrong every other time.
+        takes_left = from_left <= from_right
+        takes_right = from_right <= from_left
+        out[0, n] = from_left if takes_left else from_right
+        for k in range(1, 3):
+            out[k, n] = (left[k, i] if takes_left else 0.0) + (
+                right[k, j] if takes_right else 0.0
+            )
+        i += int(takes_left)
+        j += int(takes_right)
+        n += 1
+    for k in range(3):
+        for rest in range(n_left - i):
+            out[k, n + rest] = left[k, i + rest]
+        for rest in range(n_right - j):
+            out[k, n + rest] = right[k, j + rest]
+    return n + (n_left - i) + (n_right - j)
+
+
+@jit
+def weigh_table(
+    mass_pos: FloatArray, mass_neg: FloatArray
+) -> tuple[float, float, float, float, float]:
+    """Return the weight of ordered, tied and misordered pairs, and of both classes."""
+    ordered, tied, misordered = 0.0, 0.0, 0.0
+    below_pos, below_neg = 0.0, 0.0
+    for k in range(mass_pos.shape[0]):
+        ordered += mass_pos[k] * below_neg
+        tied += mass_pos[k] * mass_neg[k]
+        misordered += mass_neg[k] * below_pos
+        below_pos += mass_pos[k]
+        below_neg += mass_neg[k]
+    return ordered, tied, misordered, below_pos, below_neg
