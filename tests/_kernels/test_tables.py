@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from aucmax._kernels.order import argsort_marked
-from aucmax._kernels.tables import merge_tables, tabulate, weigh_table
+from aucmax._kernels.tables import (
+    merge_tables,
+    tabulate,
+    tabulate_sorted,
+    weigh_table,
+)
 
 # The first call compiles.
 unhurried = settings(deadline=None, derandomize=True)
@@ -46,6 +51,19 @@ def merged(left, right):
 @given(rows_of)
 def test_tabulate(rows):
     assert_array_equal(table_of(rows), expected_table(rows))
+
+
+@unhurried
+@given(rows_of)
+def test_tabulate_sorted(rows):
+    ones = [(score, np.sign(weight)) for score, weight in rows]
+    pos, neg = (
+        np.sort(np.array([s for s, w in ones if w == sign], dtype=float))
+        for sign in (1, -1)
+    )
+    table = np.full((3, len(rows)), np.nan)
+    n = tabulate_sorted(pos, neg, table)
+    assert_array_equal(table[:, :n], expected_table(ones))
 
 
 @unhurried

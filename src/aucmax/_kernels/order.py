@@ -52,14 +52,15 @@ def argsort(
     return packed
 
 
-def argsort_marked(scores: FloatArray) -> IntArray:
+def argsort_marked(scores: FloatArray, spare: IntArray | None = None) -> IntArray:
     """Return the same with ``~i`` instead of ``i`` where row i ties with the last.
 
     Marked entries are negative, so those who walk the order need no scores any more.
+    ``spare``, as long, is overwritten.
     """
     scores = np.ascontiguousarray(scores, dtype=np.float64)
     packed = np.empty(scores.shape[0], dtype=np.int64)
-    bits = _pack_sorted(scores, packed, None)
+    bits = _pack_sorted(scores, packed, spare)
     if not unpack_order(scores, bits, packed, True):
         packed[:] = np.argsort(scores)
         mark_ties(scores, packed)

@@ -26,6 +26,25 @@ def tabulate(order: IntArray, table: FloatArray) -> int:
 
 
 @jit
+def tabulate_sorted(pos: FloatArray, neg: FloatArray, table: FloatArray) -> int:
+    """Write the table of the sorted scores of two classes; return its columns."""
+    n_pos: int = pos.shape[0]
+    n_neg: int = neg.shape[0]
+    i, j, n = 0, 0, 0
+    while i < n_pos or j < n_neg:
+        is_next_pos = j == n_neg or (i < n_pos and pos[i] < neg[j])
+        score = pos[i] if is_next_pos else neg[j]
+        first_pos, first_neg = i, j
+        while i < n_pos and pos[i] == score:
+            i += 1
+        while j < n_neg and neg[j] == score:
+            j += 1
+        table[0, n], table[1, n], table[2, n] = score, i - first_pos, j - first_neg
+        n += 1
+    return n
+
+
+@jit
 def merge_tables(left: FloatArray, right: FloatArray, out: FloatArray) -> int:
     """Write the table of both; return how many columns it has."""
     n_left: int = left.shape[1]

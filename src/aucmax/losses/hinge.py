@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aucmax._kernels.active_pairs import partner_mass, place_rows
+from aucmax._kernels.counts import sign_weights
 from aucmax._kernels.products import dot
 from aucmax._utils.typing import BoolArray, FloatArray
 from aucmax.losses._base import Terms
@@ -35,8 +36,8 @@ class Hinge:
         place = third.view(np.uint32)[: scores.shape[0]]
         few = place_rows(order, is_pos, place)
         # The order is not needed any more.
-        grad /= partner_mass(weight, place, few, block[1], grad)
-        np.negative(grad, out=grad, where=is_pos)
+        grad /= -partner_mass(weight, place, few, block[1], grad)
+        sign_weights(grad, is_pos)
         # Homogeneous of degree one on a fixed active set; the gradient sums to zero, so
         # a pivot changes nothing but the rounding.
         shifted -= shifted[middle]

@@ -7,9 +7,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._kernels.counts import sign_weights, take_marked
-from aucmax._kernels.order import argsort_marked
-from aucmax._kernels.tables import merge_tables, tabulate, weigh_table
+from aucmax._kernels.counts import sign_weights, split_by_class, take_marked
+from aucmax._kernels.order import argsort_marked, sort
+from aucmax._kernels.tables import (
+    merge_tables,
+    tabulate,
+    tabulate_sorted,
+    weigh_table,
+)
 from aucmax._utils.typing import FloatArray
 from aucmax.metrics._inputs import as_vector, check_scores, refuse_nonfinite
 from aucmax.metrics.auc import auc_of_pairs, check_total
@@ -33,8 +38,8 @@ class StreamingAUC:
     of occupied bins. Pairs within one bin count one half, so the result is off by at
     most :attr:`error_bound`, half the share of such pairs.
 
-    Adding n rows costs O(n log n). Memory is 24 bytes per distinct score or bin, and 16
-    per row that waits to be sorted.
+    Adding n rows costs O(n log n). Memory is 24 bytes per distinct score or bin, and 8
+    per row that waits to be sorted, 16 with weights.
 
     Parameters
     ----------
@@ -77,9 +82,12 @@ class StreamingAUC:
             )
         # Rows: distinct scores in increasing order, mass of positives, of negatives.
         self._table = np.empty((3, 0))
-        # What is not in there yet: tables, and batches of scores and signed weights.
+        # What is not in there yet: tables, scores of positives and of negatives, and
+        # with weights, batches of scores and signed weights.
         self._more_tables: list[FloatArray] = []
-        self._batches: list[FloatArray] = []
+        self._pos: list[FloatArray] = []
+        self._neg: list[FloatArray] = []
+        self._weighted: list[FloatArray] = []
         self._n_pending = 0
 
     def update(
@@ -117,18 +125,21 @@ class StreamingAUC:
         scores = check_scores(y_score, labels.shape[0])
         if scores.shape[0]:
             refuse_nonfinite(scores.min(), scores.max())
-        batch = np.empty((2, labels.shape[0]))
-        batch[0], batch[1] = scores, 1.0
         if self._kept_bits is not None:
-            raw = batch[0].view(np.int64)
+            raw = scores.astype(np.float64).view(np.int64)
             raw &= -1 << (MANTISSA_BITS - self._kept_bits)
-        if sample_weight is not None:
-            batch[1] = _check_batch_weight(sample_weight, labels.shape[0])
-        sign_weights(batch[1], is_pos.astype(bool, copy=False))
-        if sample_weight is not None:
-            batch = batch[:, batch[1] != 0.0]
-        self._batches.append(batch)
-        self._count(batch)
+            scores = raw.view(np.float64)
+        is_pos = is_pos.astype(bool, copy=False)
+        if sample_weight is None:
+            both = np.empty(labels.shape[0])
+            n_pos = split_by_class(scores, is_pos, both)
+            self._pos.append(both[:n_pos])
+            self._neg.append(both[n_pos:])
+        else:
+            weight = _check_batch_weight(sample_weight, labels.shape[0])
+            sign_weights(weight, is_pos)
+            self._weighted.append(np.array([scores, weight])[:, weight != 0.0])
+        self._count(labels.shape[0])
         return self
 
     def merge(self, other: "StreamingAUC") -> "StreamingAUC":
@@ -158,13 +169,13 @@ class StreamingAUC:
         merged = StreamingAUC(
             bins_per_octave=self.bins_per_octave, classes=self.classes
         )
-        # Tables and batches are replaced, never written to.
+        # What they share is replaced, never written to.
         merged._table = self._table
         merged._more_tables = [*self._more_tables, other._table, *other._more_tables]
-        merged._batches = self._batches + other._batches
+        merged._pos, merged._neg = self._pos + other._pos, self._neg + other._neg
+        merged._weighted = self._weighted + other._weighted
         merged._n_pending = self._n_pending
-        for part in (other._table, *other._more_tables, *other._batches):
-            merged._count(part)
+        merged._count(other._table.shape[1] + other._n_pending)
         return merged
 
     @property
@@ -193,8 +204,8 @@ class StreamingAUC:
         self._settled()
         return self.__dict__.copy()
 
-    def _count(self, part: FloatArray) -> None:
-        self._n_pending += part.shape[1]
+    def _count(self, n_more: int) -> None:
+        self._n_pending += n_more
         # Settling as often as the table doubles keeps the cost per row logarithmic.
         if self._n_pending > max(MIN_PENDING, self._table.shape[1]):
             self._settled()
@@ -203,10 +214,13 @@ class StreamingAUC:
         """Bring what is pending into the table, one column per distinct score."""
         if self._n_pending:
             tables = [self._table, *self._more_tables]
-            if self._batches:
-                tables.append(_tabulated(self._batches))
+            if self._pos:
+                tables.append(_counted(self._pos, self._neg))
+            if self._weighted:
+                tables.append(_weighed(self._weighted))
             self._table = _merged(tables)
-        self._more_tables, self._batches, self._n_pending = [], [], 0
+        self._more_tables, self._pos, self._neg, self._weighted = [], [], [], []
+        self._n_pending = 0
         return self._table
 
     def _weigh_pairs(self) -> tuple[float, float, float]:
@@ -221,11 +235,20 @@ class StreamingAUC:
         return ordered, tied, misordered
 
 
-def _tabulated(batches: list[FloatArray]) -> FloatArray:
-    """Return the table of some batches."""
-    rows = np.concatenate(batches, axis=1) if len(batches) > 1 else batches[0]
-    order = argsort_marked(rows[0])
+def _counted(pos: list[FloatArray], neg: list[FloatArray]) -> FloatArray:
+    """Return the table of scores of both classes."""
+    both = np.concatenate(pos), np.concatenate(neg)
+    for scores in both:
+        sort(scores)
+    table = np.empty((3, both[0].shape[0] + both[1].shape[0]))
+    return _first_columns(table, tabulate_sorted(*both, table))
+
+
+def _weighed(batches: list[FloatArray]) -> FloatArray:
+    """Return the table of batches of scores and signed weights."""
+    rows = np.concatenate(batches, axis=1)
     table = np.empty((3, rows.shape[1]))
+    order = argsort_marked(rows[0], spare=table[2].view(np.int64))
     take_marked(rows[0], order, table[0])
     take_marked(rows[1], order, table[1])
     return _first_columns(table, tabulate(order, table))

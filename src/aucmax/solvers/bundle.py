@@ -6,6 +6,8 @@ a model from below. Minimising model plus ridge gives a lower bound of the objec
 a direction; the difference between the best value and that bound certifies the gap.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from aucmax._kernels.products import dot
@@ -22,9 +24,19 @@ LOOK_AHEAD = 0.1
 MAX_PLANES = 200
 # Moves of weight between tangents per step; short of the optimum the bound still holds.
 MAX_MOVES = 20_000
-# The search stops when it can gain no more than this share of what it has gained.
+# The search stops when it can gain no more than this share of what it has gained, and
+# moves at least this share of the bracket.
 SEARCH_TOL = 0.02
-SEARCH_STEPS = 30
+SEARCH_STEPS, LEAST_MOVE = 30, 0.02
+
+
+class Point(NamedTuple):
+    """Where we are: weights, scores, objective, and gradient of the loss by scores."""
+
+    coef: FloatArray
+    scores: FloatArray
+    value: float
+    grad: FloatArray
 
 
 def bundle(
@@ -50,50 +62,47 @@ def bundle(
     n, d = design.shape
     coef = np.zeros(d) if start is None else np.array(start, dtype=np.float64)
     scores = design.scores(coef) if np.any(coef) else np.zeros(n)
-    cut_coef, cut_scores = coef, scores
-    best, lower, gap = np.inf, -np.inf, np.inf
+    memory = np.empty((4, n + 2))
+    terms = loss.evaluate(scores, is_pos, weight, memory)
+    value = terms.value + 0.5 * alpha * float(coef @ coef)
+    best = Point(coef, scores, value, terms.grad.copy())
+    cut_coef = coef
+    lower, gap = -np.inf, np.inf
     history: list[Step] = []
     # The zero function is a tangent too: it keeps the dual's weights summing to one.
     planes, heights = np.zeros((1, d)), np.zeros(1)
     gram, shares = np.zeros((1, 1)), np.ones(1)
     for k in range(max_iter):
-        terms = loss.evaluate(cut_scores, is_pos, weight)
         slope = design.adjoint(terms.grad)
         check_finite(terms.value, slope)
-        if k == 0:
-            best = terms.value + 0.5 * alpha * float(coef @ coef)
         planes = np.vstack([planes, slope])
         heights = np.append(heights, terms.value - float(slope @ cut_coef))
         column = planes @ slope / alpha
         gram = np.block([[gram, column[:-1, None]], [column[None, :]]])
         shares = np.append(shares, 0.0)
-        maximise_over_simplex(gram, heights, shares, 1e-3 * tol * best, MAX_MOVES)
+        maximise_over_simplex(gram, heights, shares, 1e-3 * tol * best.value, MAX_MOVES)
         model_coef = -(shares @ planes) / alpha
         dual = float(heights @ shares) - 0.5 * float(shares @ gram @ shares)
         lower = max(lower, dual)
         model_scores = design.scores(model_coef)
-        coef, scores, best = _search(
-            loss,
-            is_pos,
-            weight,
-            alpha,
-            (coef, scores, best),
-            (model_coef, model_scores),
+        best = _search(
+            loss, is_pos, weight, alpha, best, (model_coef, model_scores), memory
         )
-        gap = max(0.0, best - lower) / max(best, np.finfo(float).tiny)
-        history.append(Step(best, gap, 2.0 * (k + 1)))
+        gap = max(0.0, best.value - lower) / max(best.value, np.finfo(float).tiny)
+        history.append(Step(best.value, gap, 2.0 * (k + 1)))
         if on_step is not None:
             on_step(history[-1])
         if gap <= tol:
             break
-        cut_coef = (1.0 - LOOK_AHEAD) * coef + LOOK_AHEAD * model_coef
-        cut_scores = (1.0 - LOOK_AHEAD) * scores + LOOK_AHEAD * model_scores
+        cut_coef = (1.0 - LOOK_AHEAD) * best.coef + LOOK_AHEAD * model_coef
+        cut_scores = (1.0 - LOOK_AHEAD) * best.scores + LOOK_AHEAD * model_scores
+        terms = loss.evaluate(cut_scores, is_pos, weight, memory)
         keep = _still_useful(shares)
         planes, heights, shares = planes[keep], heights[keep], shares[keep]
         gram = gram[np.ix_(keep, keep)]
-    check_finite(best, coef)
+    check_finite(best.value, best.coef)
     message = f"certified gap {gap:.1e} of the objective, asked {tol:g}"
-    return Result(coef, best, len(history), gap <= tol, message, history)
+    return Result(best.coef, best.value, len(history), gap <= tol, message, history)
 
 
 def _search(
@@ -101,51 +110,64 @@ def _search(
     is_pos: BoolArray,
     weight: FloatArray,
     alpha: float,
-    here: tuple[FloatArray, FloatArray, float],
+    here: Point,
     there: tuple[FloatArray, FloatArray],
-) -> tuple[FloatArray, FloatArray, float]:
+    memory: FloatArray,
+) -> Point:
     """Minimise along the line from ``here`` through ``there``, in score space.
 
-    The slope along the line is increasing but jumps. Its sign change is bracketed; the
-    next point is where the tangents at the two ends cross.
+    The slope along the line is increasing. Of few pairs it jumps, of many it is next to
+    smooth, so its zero is bracketed and looked for by false position; an end that stays
+    counts half each time (Illinois).
     """
-    coef, scores, best = here
-    step_coef, step_scores = there[0] - coef, there[1] - scores
-    ridge = alpha * float(step_coef @ step_coef)
-    ridge_slope = alpha * float(coef @ step_coef)
-    base = 0.5 * alpha * float(coef @ coef)
-
-    def look(t: float) -> tuple[float, float, float]:
-        terms = loss.evaluate(scores + t * step_scores, is_pos, weight)
-        value = terms.value + base + t * ridge_slope + 0.5 * t * t * ridge
-        return t, value, dot(terms.grad, step_scores) + ridge_slope + t * ridge
-
+    step_coef, step_scores = there[0] - here.coef, there[1] - here.scores
     if not (np.any(step_coef) and np.any(step_scores)):
         return here
-    start = best
-    low, high = look(0.0), look(1.0)
+    ridge = alpha * float(step_coef @ step_coef)
+    ridge_slope = alpha * float(here.coef @ step_coef)
+    base = 0.5 * alpha * float(here.coef @ here.coef)
+    best_t, best, grad = 0.0, here.value, here.grad.copy()
+
+    def look(t: float) -> tuple[float, float, float]:
+        nonlocal best_t, best
+        terms = loss.evaluate(here.scores + t * step_scores, is_pos, weight, memory)
+        value = terms.value + base + t * ridge_slope + 0.5 * t * t * ridge
+        if value < best:
+            best_t, best, grad[:] = t, value, terms.grad
+        return t, value, dot(terms.grad, step_scores) + ridge_slope + t * ridge
+
+    low = 0.0, here.value, dot(here.grad, step_scores) + ridge_slope
+    if low[2] >= 0.0:
+        return here
+    high = look(1.0)
     while high[2] < 0.0 and high[0] < 2.0**20:
         low, high = high, look(4.0 * high[0])
-    for _ in range(SEARCH_STEPS):
-        nearest = min(low, high, key=lambda point: point[1])
+    share_low = share_high = 1.0
+    # Where it falls for ever, as far as we can see, there is nothing to look for.
+    for _ in range(SEARCH_STEPS if high[2] >= 0.0 else 0):
         # The tangents at both ends cross below the curve: a bound on what is left.
         crossing = (high[1] - low[1] + low[2] * low[0] - high[2] * high[0]) / (
             low[2] - high[2]
         )
         bound = low[1] + low[2] * (crossing - low[0])
-        if nearest[1] - bound <= SEARCH_TOL * (start - nearest[1]):
+        if best - bound <= SEARCH_TOL * (here.value - best):
             break
+        down, up = share_low * low[2], share_high * high[2]
         width = high[0] - low[0]
-        t = min(max(crossing, low[0] + 0.1 * width), high[0] - 0.1 * width)
+        least = LEAST_MOVE * width
+        t = low[0] + min(max(width * down / (down - up), least), width - least)
         point = look(t)
         if point[2] < 0.0:
-            low = point
+            share_high = 0.5 * share_high if share_low == 1.0 else 1.0
+            low, share_low = point, 1.0
         else:
-            high = point
-    t, value, _ = min(low, high, key=lambda point: point[1])
-    if value >= best:
+            share_low = 0.5 * share_low if share_high == 1.0 else 1.0
+            high, share_high = point, 1.0
+    if best_t == 0.0:
         return here
-    return coef + t * step_coef, scores + t * step_scores, value
+    return Point(
+        here.coef + best_t * step_coef, here.scores + best_t * step_scores, best, grad
+    )
 
 
 def _still_useful(shares: FloatArray) -> IntArray:
