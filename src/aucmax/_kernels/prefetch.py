@@ -3,7 +3,8 @@
 
 It guesses by itself where loops go along arrays, not where they deal values out to
 thousands of places. numba has no such instruction; ``register`` teaches it ours, when
-the first kernel is compiled.
+the first kernel is compiled. Machine code saved by kernels does not notice when this
+file changes: remove it then (``make clean``).
 """
 
 from functools import cache

@@ -39,7 +39,7 @@ class StreamingAUC:
     most :attr:`error_bound`, half the share of such pairs.
 
     Adding n rows costs O(n log n). Memory is 24 bytes per distinct score or bin, and 8
-    per row that waits to be sorted, 16 with weights.
+    per row that waits to be sorted, 16 with weights, besides some hundred per batch.
 
     Parameters
     ----------
@@ -138,7 +138,8 @@ class StreamingAUC:
         else:
             weight = _check_batch_weight(sample_weight, labels.shape[0])
             sign_weights(weight, is_pos)
-            self._weighted.append(np.array([scores, weight])[:, weight != 0.0])
+            is_there = weight != 0.0
+            self._weighted.append(np.array([scores[is_there], weight[is_there]]))
         self._count(labels.shape[0])
         return self
 
@@ -223,6 +224,7 @@ class StreamingAUC:
         self._n_pending = 0
         return self._table
 
+    @np.errstate(over="ignore", invalid="ignore")  # an infinite total is refused later
     def _weigh_pairs(self) -> tuple[float, float, float]:
         _, mass_pos, mass_neg = self._settled()
         ordered, tied, misordered, *masses = weigh_table(mass_pos, mass_neg)

@@ -117,8 +117,9 @@ def _search(
     """Minimise along the line from ``here`` through ``there``, in score space.
 
     The slope along the line is increasing. Of few pairs it jumps, of many it is next to
-    smooth, so its zero is bracketed and looked for by false position; an end that stays
-    counts half each time (Illinois).
+    smooth, so its zero is bracketed and looked for by false position. The slope of an
+    end that stays again counts half as much, as in the Illinois method, or it could
+    stay for ever.
     """
     step_coef, step_scores = there[0] - here.coef, there[1] - here.scores
     if not (np.any(step_coef) and np.any(step_scores)):
@@ -143,6 +144,7 @@ def _search(
     while high[2] < 0.0 and high[0] < 2.0**20:
         low, high = high, look(4.0 * high[0])
     share_low = share_high = 1.0
+    moved_low: bool | None = None
     # Where it falls for ever, as far as we can see, there is nothing to look for.
     for _ in range(SEARCH_STEPS if high[2] >= 0.0 else 0):
         # The tangents at both ends cross below the curve: a bound on what is left.
@@ -157,12 +159,13 @@ def _search(
         least = LEAST_MOVE * width
         t = low[0] + min(max(width * down / (down - up), least), width - least)
         point = look(t)
-        if point[2] < 0.0:
-            share_high = 0.5 * share_high if share_low == 1.0 else 1.0
-            low, share_low = point, 1.0
+        moves_low = point[2] < 0.0
+        stays = moves_low == moved_low
+        if moves_low:
+            low, share_low, share_high = point, 1.0, 0.5 * share_high if stays else 1.0
         else:
-            share_low = 0.5 * share_low if share_high == 1.0 else 1.0
-            high, share_high = point, 1.0
+            high, share_high, share_low = point, 1.0, 0.5 * share_low if stays else 1.0
+        moved_low = moves_low
     if best_t == 0.0:
         return here
     return Point(

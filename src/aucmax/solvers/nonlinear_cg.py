@@ -197,13 +197,8 @@ class NonlinearCG(Descent):
             if not np.any(grad) and alpha == final:
                 converged = True
                 break
-            target = tol
-            if self.age >= self._wait(block):
-                # With a block that is no longer good, steps promise too little.
-                if alpha == final and self._is_close(block, history, tol):
-                    target = 0.5 * tol
-                elif self._is_stale(block):
-                    block, direction = self._renewed_block(alpha, final), None
+            if self._is_stale(block):
+                block, direction = self._renewed_block(alpha, final), None
             scaled = block.solve(grad)
             if direction is None or previous is None:
                 direction = -scaled
@@ -222,7 +217,7 @@ class NonlinearCG(Descent):
             # A step longer than promised: curvature has gone, and more is left.
             gap = promise * max(1.0, self.stretch) / max(value, np.finfo(float).tiny)
             # One step at least from zero: however small, it alone makes a ranking.
-            if alpha == final and gap <= target and np.any(self.coef):
+            if alpha == final and gap <= tol and np.any(self.coef):
                 converged = True
                 break
             if len(history) >= max_iter:
@@ -273,34 +268,23 @@ class NonlinearCG(Descent):
             [Step(*map(float, step)) for step in state["history"]],
         )
 
-    def _wait(self, block: CurvatureBlock) -> float:
-        """Return the steps after which to look at the block."""
-        if block.is_small:
-            return 1
-        least = LOOK_AFTER if block.cost > 1.0 else LOOK_AFTER // 2
-        return max(least, LOOK_AFTER_COST * block.cost)
-
     def _is_stale(self, block: CurvatureBlock) -> bool:
-        """Say whether a new block would be better."""
+        """Say whether a new block would pay."""
         if block.is_small:
-            return True
+            return self.age > 0
+        least = LOOK_AFTER if block.cost > 1.0 else LOOK_AFTER // 2
+        wait = max(least, LOOK_AFTER_COST * block.cost)
+        if self.age < wait:
+            return False
         if block.is_cut:
             self.budget *= BUDGET_GROWTH
             return True
         if block.drift(self.terms) > MAX_DRIFT:
             return True
-        if not block.is_complete and self.age >= 2 * self._wait(block):
+        if not block.is_complete and self.age >= 2 * wait:
             self.rows_per_column *= 2.0
             return True
         return False
-
-    def _is_close(self, block: CurvatureBlock, history: list[Step], tol: float) -> bool:
-        """Say whether the steps left, at the pace so far, cost less than a block."""
-        gaps = [step.gap for step in history[-self.age :]]
-        if len(gaps) < 2 or gaps[-1] >= gaps[0]:
-            return False
-        pace = np.log(gaps[0] / gaps[-1]) / (len(gaps) - 1)
-        return bool(np.log(gaps[-1] / tol) <= pace * block.cost)
 
     def _renewed_block(self, alpha: float, final: float) -> CurvatureBlock:
         is_first = self.n_steps == 0 and not np.any(self.coef)
