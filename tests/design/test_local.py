@@ -126,8 +126,9 @@ def test_does_not_copy(rng, monkeypatch):
     design = LocalDesign(csr)
     assert len(design.blocks) > 3
     for block in design.blocks:
-        assert np.shares_memory(block.rows.data, csr.data)
-        assert np.shares_memory(block.rows.indices, csr.indices)
+        for view in (block.rows, block.transposed):
+            assert np.shares_memory(view.data, csr.data)
+            assert np.shares_memory(view.indices, csr.indices)
 
 
 def test_more_features_than_rows(rng):

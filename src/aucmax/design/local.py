@@ -65,7 +65,7 @@ class LocalDesign:
         coef = coef.astype(self.X.dtype, copy=False)
 
         def run(k: int) -> None:
-            span, rows = self.blocks[k]
+            span, rows, _ = self.blocks[k]
             if self._uses_kernels:
                 row_scores(rows, coef, result[span])
             else:
@@ -81,11 +81,11 @@ class LocalDesign:
         parts = np.zeros((len(self.blocks), self.shape[1]))
 
         def run(k: int) -> None:
-            span, rows = self.blocks[k]
+            span, rows, transposed = self.blocks[k]
             if self._uses_kernels:
                 self._add_rows(rows, vector[span], parts[k])
             else:
-                parts[k] = rows.T @ vector[span].astype(self.X.dtype, copy=False)
+                parts[k] = transposed @ vector[span].astype(self.X.dtype, copy=False)
 
         self._for_each_block(run)
         total: FloatArray = parts.sum(axis=0) if len(parts) > 1 else parts[0]
@@ -114,10 +114,11 @@ class LocalDesign:
 
 
 class _Block(NamedTuple):
-    """Neighbouring rows: where they are, and a view of them."""
+    """Neighbouring rows: where they are, and views of them and of their transpose."""
 
     span: slice
     rows: Matrix
+    transposed: Matrix
 
 
 def offset_stride(n: int) -> int:
@@ -155,22 +156,26 @@ def _split_rows(X: Matrix) -> list[_Block]:
     parts = [X] if isinstance(X, np.ndarray) else [X.data, X.indices]
     n_bytes = sum(part.nbytes for part in parts)
     count = max(1, min(-(-n_bytes // BLOCK_BYTES), MAX_BLOCKS, n // max(d, FEW_ROWS)))
-    if count == 1:
-        return [_Block(slice(0, n), X)]
     cuts = np.linspace(0, n, count + 1).astype(int) // multiple * multiple
     cuts[-1] = n
     spans = [slice(low, high) for low, high in pairwise(cuts)]
     if isinstance(X, np.ndarray):
-        return [_Block(span, X[span]) for span in spans]
-    return [_Block(span, _csr_view(X, span)) for span in spans]
+        return [_Block(span, X[span], X[span].T) for span in spans]
+    return [_Block(span, *_csr_views(X, span)) for span in spans]
 
 
-def _csr_view(X: Matrix, span: slice) -> Matrix:
-    """Rows of a CSR without copying their entries, as slicing would."""
+def _csr_views(X: Matrix, span: slice) -> tuple[Matrix, Matrix]:
+    """Rows of a CSR and their transpose, without copying their entries.
+
+    SciPy's constructors, and so slices and ``.T``, copy what is a small part of an
+    array.
+    """
     starts = X.indptr[span.start : span.stop + 1]
     entries = slice(starts[0], starts[-1])
-    view = type(X)((span.stop - span.start, X.shape[1]), dtype=X.dtype)
-    # The constructor would copy slices that are small parts of their arrays.
-    view.data, view.indices = X.data[entries], X.indices[entries]
-    view.indptr = starts - starts[0]
-    return view
+    shape = span.stop - span.start, X.shape[1]
+    rows = type(X)(shape, dtype=X.dtype)
+    transposed = rows.T
+    for view in (rows, transposed):
+        view.data, view.indices = X.data[entries], X.indices[entries]
+        view.indptr = starts - starts[0]
+    return rows, transposed
