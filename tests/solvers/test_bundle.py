@@ -74,6 +74,23 @@ def test_warm_start_and_stopping_early(rng):
     assert "certified gap" in cut.message
 
 
+def test_few_evaluations_per_step(rng):
+    """Bisection of the slope would need twice as many."""
+    X, is_pos, weight = draw_problem(rng, n=3000, d=10)
+    n_evaluations = 0
+
+    class Counted:
+        def evaluate(self, *args):
+            nonlocal n_evaluations
+            n_evaluations += 1
+            return Hinge().evaluate(*args)
+
+    design = LocalDesign(X)
+    result = bundle(design, is_pos, weight, loss=Counted(), alpha=0.01, tol=1e-3)
+    assert result.converged
+    assert n_evaluations <= 6 * result.n_iter
+
+
 def test_many_tangents_are_forgotten_without_harm(rng, monkeypatch):
     X, is_pos, weight = draw_problem(rng, n=200, d=10)
     solve = {"loss": Hinge(), "alpha": 1e-4, "tol": 1e-5}
