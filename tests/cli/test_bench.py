@@ -103,14 +103,15 @@ def test_fast_results_are_not_shown_as_full_ones(done, invoke):
     assert "Not run yet" in invoke("table", "gao2013", "--table", "2", *results).stdout
     result = invoke("report", *results)
     assert result.exit_code == 1
-    assert "There are no results in" in result.stderr
+    assert "There are no results of the full protocol in" in result.stderr
+    assert "shown with --fast" in result.stderr
 
 
 def test_without_results_there_is_nothing_to_show(invoke, tmp_path):
     for args in (["table", "gao2013"], ["report"]):
         result = invoke(*args)
         assert (result.exit_code, result.stdout) == (1, "")
-        assert "There are no results in aucmax-results." in result.stderr
+        assert "no results of the full protocol in aucmax-results." in result.stderr
         assert "aucmax bench run" in result.stderr
     assert list(tmp_path.iterdir()) == []
 

@@ -271,9 +271,11 @@ def _markdown(
 
 
 def _fail_empty(results: Path, key: str, fast: bool) -> NoReturn:
+    kind, option = ("reduced", " --fast") if fast else ("full", "")
     fail(
-        f"There are no results in {results}. Make some with: aucmax bench run {key}"
-        f"{' --fast' if fast else ''}, or name another folder with --results."
+        f"There are no results of the {kind} protocol in {results}. Make some with: "
+        f"aucmax bench run {key}{option}, or name another folder with --results."
+        + ("" if fast else " Those of --fast are shown with --fast.")
     )
 
 
