@@ -106,7 +106,8 @@ def test_long_rows_in_float32_are_the_same_as_in_memory(rng):
     y = (X[:, 0] + rng.normal(size=300) > 1).astype(int)
     there = RankSVM(alpha=10).fit(X, y)
     here = RankSVM(alpha=10).fit_stream(cut([130, 100, 70], X, y))
-    assert_allclose(here.coef_, there.coef_, rtol=1e-10, atol=1e-10)
+    # BLAS rounds by where rows lie in memory: the last digit of a float32 may differ.
+    assert_allclose(here.coef_, there.coef_, rtol=1e-5, atol=1e-8)
 
 
 @pytest.mark.parametrize("model", [RankSVM(), LeastSquaresAUC()], ids=str)
