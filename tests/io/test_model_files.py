@@ -25,7 +25,6 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 import aucmax
 from aucmax import NBAUC, OPAUC, LeastSquaresAUC, Nystroem
 from aucmax.io import UntrustedModel, _trusted, load, read_metadata, save
-from aucmax.io._states import METHODS, add_states
 from aucmax.neighbors import ladder
 from aucmax.summaries.low_rank import LowRankMoments
 
@@ -544,38 +543,23 @@ def test_many_write_and_read_at_once(file):
     assert os.listdir(file.parent) == ["model.skops"]
 
 
-# The two classes that are helped
+# Two classes with a state of their own
 
 
-def test_states_are_as_good_for_pickle(monkeypatch):
-    add_states()
+def test_saved_without_trees_of_scipy(monkeypatch):
     monkeypatch.setattr(ladder, "N_SMALLEST", 16)
     trees = ladder.TreeLadder(3)
     trees.insert(X)
-    moments = LowRankMoments(np.ones((2, 1), np.int8), np.zeros((2, 3)), 5)
-    for old in (trees, moments):
-        new = pickle.loads(pickle.dumps(old))
-        assert type(new) is type(old)
     new = pickle.loads(pickle.dumps(trees))
+    assert trees.__getstate__()["_parts"] == []
     assert [part[:2] for part in new._parts] == [(0, 32)]
     assert_array_equal(new.query(X, 3).ids, trees.query(X, 3).ids)
-    assert pickle.loads(pickle.dumps(moments)).count == 5
-    # Read where they were not added: trees are only faster.
-    data = {old: pickle.dumps(old) for old in (trees,)}
-    small = pickle.dumps(moments)
-    for owner, _, _ in METHODS:
-        monkeypatch.delattr(owner, "__getstate__")
-        monkeypatch.delattr(owner, "__setstate__")
-    assert pickle.loads(small).count == 5
-    bare = pickle.loads(data[trees])
-    assert bare._parts == []
-    assert_array_equal(bare.query(X, 3).ids, trees.query(X, 3).ids)
 
 
-def test_states_of_a_class_are_left_alone(monkeypatch):
-    monkeypatch.setattr(LowRankMoments, "__getstate__", "its own", raising=False)
-    add_states()
-    assert vars(LowRankMoments)["__getstate__"] == "its own"
+@pytest.mark.parametrize("protocol", [0, 5])
+def test_slots_in_every_protocol(protocol):
+    moments = LowRankMoments(np.ones((2, 1), np.int8), np.zeros((2, 3)), 5)
+    assert pickle.loads(pickle.dumps(moments, protocol)).count == 5
 
 
 def test_models_without_skops(monkeypatch, tmp_path, model):

@@ -20,6 +20,7 @@ from aucmax._utils.optional import import_optional
 from aucmax._utils.threads import one_thread
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
 from aucmax._utils.validation import n_threads
+from aucmax.auto.lightgbm_text import LightGBMText
 from aucmax.auto.preparation import make_preparation, total_variance
 from aucmax.auto.sampling import thin
 from aucmax.design import LocalDesign
@@ -276,6 +277,13 @@ class BoostingGroup(BaseEstimator):
                 if n in self.rounds
             ]
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is saved: of LightGBM's trees a text, which can be checked."""
+        state: dict[str, Any] = super().__getstate__()
+        if self.library == "lightgbm" and "model_" in state:
+            state = state | {"model_": LightGBMText.of(state["model_"])}
+        return state
 
     def cost(self, n: int, width: float) -> float:
         """Return about how many seconds a fit takes."""

@@ -4,7 +4,7 @@
 from typing import Any
 
 from aucmax._utils.optional import import_optional
-from aucmax.io._boosters import LightText, clean
+from aucmax.auto.lightgbm_text import LightGBMText, clean
 
 lightgbm = import_optional("lightgbm", "boost")
 LGBMClassifier: Any = lightgbm.LGBMClassifier
@@ -24,14 +24,14 @@ class LightGBM(LGBMClassifier):
         if state.get("_Booster") is None or state["_objective"] != "binary":
             return state
         try:
-            text = LightText.of(self)
+            text = LightGBMText.of(self)
         except ValueError:  # of a kind that cannot be checked, such as linear leaves
             return state
         return state | {"_Booster": text} | {name: {} for name in LEFT_OUT}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         text = state.get("_Booster")
-        if isinstance(text, LightText):
+        if isinstance(text, LightGBMText):
             booster = lightgbm.Booster(model_str=clean(text.text))
             state = state | {"_Booster": booster}
         self.__dict__.update(state)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax.io._boosters import LightText, clean
+from aucmax.auto.lightgbm_text import LightGBMText, clean
 
 # Where scikit-learn has its two kinds of trees; imported only if there is one.
 TREE = ("sklearn.tree._tree", "Tree")
@@ -37,7 +37,7 @@ def check_trees(model: Any) -> None:
     for part in _parts(model):
         if _is(part, TREE) or _is(part, BOOSTED):
             found.append(part)
-        elif isinstance(part, LightText):
+        elif isinstance(part, LightGBMText):
             clean(part.text)
         else:
             for tree, n_features in _owned(part):

@@ -60,7 +60,7 @@ OURS = (
     "aucmax.features.nystroem.Nystroem",
     "aucmax.features.online_pca.DirectionStream",
     "aucmax.features.online_pca.OnlinePCA",
-    "aucmax.io._boosters.LightText",
+    "aucmax.auto.lightgbm_text.LightGBMText",
     "aucmax.metrics.delong.AUCInterval",
     "aucmax.metrics.prequential.PrequentialAUC",
     "aucmax.neighbors.auto.AutoIndex",

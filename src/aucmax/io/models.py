@@ -14,7 +14,6 @@ from sklearn.exceptions import InconsistentVersionWarning
 from aucmax._utils.optional import import_optional
 from aucmax.io._atomic import replacing
 from aucmax.io._describe import versions
-from aucmax.io._states import add_states
 from aucmax.io._trees import check_trees
 from aucmax.io._trusted import REASONS, TRUSTED
 from aucmax.io.metadata import describe, read_metadata, write_metadata
@@ -98,7 +97,6 @@ def write_model(
 ) -> None:
     """Do what `save` does, packed or not."""
     skops = import_optional("skops.io", "io")
-    add_states()
     told = describe(model, metadata)
     with replacing(Path(path)) as draft:
         try:
@@ -173,7 +171,6 @@ def load(path: str | os.PathLike[str], *, trusted: Trusted | None = None) -> Any
     more = _names(trusted)
     file = Path(path)
     told = read_metadata(file)
-    add_states()
     _warn_of_versions(file, told["versions"])
     try:
         with warnings.catch_warnings():

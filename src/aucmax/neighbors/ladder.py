@@ -6,7 +6,7 @@ those of the binary digits of n // b, so a row is put into a new tree log2(n / b
 at most (Bentley and Saxe, 1980).
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -52,6 +52,14 @@ class TreeLadder:
         self.rows = DenseRows(n_features) if rows is None else rows
         self._n = 0
         self._parts: list[_Part] = []
+        self.extend()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # SciPy's trees are bytes full of addresses: nothing to read from a file.
+        return vars(self) | {"_parts": []}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state | {"_parts": []})
         self.extend()
 
     @property

@@ -60,6 +60,14 @@ class LowRankMoments:
     sums: NDArray[Any] = field(repr=False)
     count: int = 0
 
+    def __getstate__(self) -> Any:
+        # As without it; but pickle's oldest protocol, which skops uses, wants it said.
+        return object.__getstate__(self)
+
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        for name, value in state[1].items():
+            setattr(self, name, value)
+
     @classmethod
     def empty(
         cls, signs: NDArray[np.int8], dtype: type[np.floating[Any]] = np.float64

@@ -47,7 +47,7 @@ feature_infos={infos}
 IS_CATEGORY = 1
 
 
-class LightText:
+class LightGBMText:
     """A fitted booster of two classes that is saved as text.
 
     Parameters
@@ -63,7 +63,7 @@ class LightText:
         self.n_threads = n_threads
 
     @classmethod
-    def of(cls, model: Any) -> "LightText":
+    def of(cls, model: Any) -> "LightGBMText":
         """Return the text of a fitted LGBMClassifier, or a text as it is."""
         if isinstance(model, cls):
             return model
@@ -108,6 +108,9 @@ def clean(text: str) -> str:
     if not re.fullmatch("[0-9]{1,8}", last := lines.get("max_feature_idx", "")):
         raise ValueError("the boosted trees do not tell their features")
     n_features = int(last) + 1
+    # Every feature costs the file a name, so that a small one cannot claim many.
+    if n_features != len(lines.get("feature_names", "").split()):
+        raise ValueError("the boosted trees have other features than they name")
     trees = [_clean_tree(block, n_features) for block in blocks]
     names = " ".join(f"x{number}" for number in range(n_features))
     infos = " ".join(["none"] * n_features)

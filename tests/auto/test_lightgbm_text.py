@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from aucmax.io._boosters import LightText, clean
+from aucmax.auto.lightgbm_text import LightGBMText, clean
 
 lightgbm = pytest.importorskip("lightgbm")
 
@@ -44,8 +44,8 @@ def text(model):
 
 @pytest.mark.parametrize("n_trees", [2, 5])
 def test_scores_are_those_of_the_model(rows, model, n_trees):
-    kept = pickle.loads(pickle.dumps(LightText.of(model)))
-    assert LightText.of(kept) is kept
+    kept = pickle.loads(pickle.dumps(LightGBMText.of(model)))
+    assert LightGBMText.of(kept) is kept
     X = rows[0]
     for _ in range(2):
         found = kept.predict(X, raw_score=True, num_iteration=n_trees)
@@ -58,7 +58,7 @@ def test_tree_without_a_split(rows):
     model = lightgbm.LGBMClassifier(n_estimators=2, verbose=-1, min_child_samples=999)
     X, y = rows
     model.fit(X, y)
-    found = LightText.of(model).predict(X, raw_score=True, num_iteration=2)
+    found = LightGBMText.of(model).predict(X, raw_score=True, num_iteration=2)
     assert_array_equal(found, model.predict(X, raw_score=True))
 
 
@@ -77,7 +77,7 @@ def test_text_keeps_how_scores_become_probabilities(rows, settings):
     model = lightgbm.LGBMClassifier(
         n_estimators=3, subsample_freq=1, verbose=-1, n_jobs=1, **settings
     ).fit(X, y)
-    found = lightgbm.Booster(model_str=LightText.of(model).text).predict(X)
+    found = lightgbm.Booster(model_str=LightGBMText.of(model).text).predict(X)
     assert_array_equal(found, model.predict_proba(X)[:, 1])
 
 
@@ -99,7 +99,9 @@ def changed(text, key, change):
         ("num_class", lambda v: "3", "not of two classes"),
         ("num_tree_per_iteration", lambda v: "2", "not of two classes"),
         ("max_feature_idx", lambda v: "-1", "do not tell their features"),
-        ("max_feature_idx", lambda v: "1", "a feature that there is not"),
+        ("max_feature_idx", lambda v: "1", "other features than they name"),
+        # Would take 1.6 GB of names.
+        ("max_feature_idx", lambda v: "99999999", "other features than they name"),
         ("num_leaves", lambda v: "1000000000", "1000000000 leaves"),
         ("num_leaves", lambda v: "0", "0 leaves"),
         ("num_leaves", lambda v: str(int(v) + 1), "too few or too many leaves"),
@@ -137,7 +139,7 @@ def test_category_that_there_is_not(text):
 
 
 def test_bad_text_never_gets_to_lightgbm(model, rows):
-    kept = LightText.of(model)
-    bad = LightText(changed(kept.text, "left_child", lambda v: "99" + v[1:]))
+    kept = LightGBMText.of(model)
+    bad = LightGBMText(changed(kept.text, "left_child", lambda v: "99" + v[1:]))
     with pytest.raises(ValueError, match="a branch to nowhere"):
         bad.predict(rows[0], raw_score=True, num_iteration=1)
