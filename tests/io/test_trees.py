@@ -13,10 +13,11 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     VotingClassifier,
 )
+from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
-from aucmax.io import load, save
+from aucmax.io import UntrustedModel, load, save
 
 SEED = {"random_state": 0}
 FOREST = RandomForestClassifier(3, max_depth=3, **SEED)
@@ -27,7 +28,6 @@ MODELS = [
     DecisionTreeClassifier(max_depth=3, **SEED),
     FOREST,
     ExtraTreesClassifier(3, max_depth=3, **SEED),
-    GradientBoostingClassifier(n_estimators=3, max_depth=2, **SEED),
     BOOSTED,
     BaggingClassifier(
         DecisionTreeClassifier(max_depth=2), n_estimators=2, max_features=2, **SEED
@@ -45,14 +45,9 @@ def rows():
     return X, (X[:, 1] + np.isin(X[:, 0], [1, 3]) > 0.5).astype(int)
 
 
-def without_missing(model, X):
-    takes_missing = not isinstance(model, GradientBoostingClassifier)
-    return X if takes_missing else np.nan_to_num(X)
-
-
 @pytest.mark.parametrize("model", MODELS, ids=lambda m: type(m).__name__)
 def test_round_trip(tmp_path, rows, model):
-    X, y = without_missing(model, rows[0]), rows[1]
+    X, y = rows
     fitted = clone(model).fit(X, y)
     save(fitted, tmp_path / "model.skops")
     # In which a voter keeps its members.
@@ -120,6 +115,46 @@ def test_forest_that_takes_fewer_features_than_its_trees(tmp_path, rows):
     refuse(tmp_path / "model.skops", forest, "a tree has other features")
 
 
+def test_forest_whose_features_are_said_to_be_those_of_a_bag(tmp_path, rows):
+    forest = clone(FOREST).fit(*rows)
+    forest.n_features_in_ = 2
+    forest.estimators_features_ = [np.arange(4)] * 3
+    refuse(tmp_path / "model.skops", forest, "a tree has other features")
+
+
+def test_forest_with_a_tuple_of_trees(tmp_path, rows):
+    forest = clone(FOREST).fit(*rows)
+    forest.n_features_in_ = 2
+    forest.estimators_ = tuple(forest.estimators_)
+    refuse(tmp_path / "model.skops", forest, "a tree has other features")
+
+
+# scikit-learn's own loop over these trees takes the number of outputs from the file.
+def test_gradient_boosting_is_asked_about(tmp_path, rows):
+    X, y = np.nan_to_num(rows[0]), rows[1]
+    model = GradientBoostingClassifier(n_estimators=1, max_depth=2, **SEED).fit(X, y)
+    save(model, tmp_path / "model.skops")
+    with pytest.raises(UntrustedModel, match=r"_gb\.GradientBoosting") as caught:
+        load(tmp_path / "model.skops")
+    loaded = load(tmp_path / "model.skops", trusted=caught.value.types)
+    assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+def test_tree_behind_a_mask(tmp_path, rows):
+    forest = clone(FOREST).fit(*rows)
+    trees = np.array(forest.estimators_, dtype=object)
+    set_node(trees[1].tree_, "feature", 2**30)
+    forest.estimators_ = np.ma.MaskedArray(trees, mask=[False, True, False])
+    refuse(tmp_path / "model.skops", forest, "it holds a MaskedArray|a tree has a feat")
+
+
+def test_masks_of_a_search_are_kept(tmp_path, rows):
+    search = GridSearchCV(FOREST, {"max_depth": [1, 2]}, cv=2).fit(*rows)
+    save(search, tmp_path / "model.skops")
+    found = load(tmp_path / "model.skops").cv_results_["param_max_depth"]
+    assert type(found) is np.ma.MaskedArray
+
+
 def test_tree_that_is_somewhere_else(tmp_path, rows):
     tree = DecisionTreeClassifier(max_depth=1).fit(*rows).tree_
     hidden = FunctionTransformer(np.log, kw_args={"where": tree})
@@ -152,6 +187,12 @@ def test_other_parts_of_boosted_trees(tmp_path, rows):
     path = tmp_path / "model.skops"
     model = clone(BOOSTED).fit(*rows)
     model._n_features = 3
+    refuse(path, model, "its boosted trees do not tell their features")
+    model = clone(BOOSTED).fit(*rows)
+    model._preprocessor.transformers_[0] = ("encoder", FunctionTransformer(), [0])
+    refuse(path, model, "its boosted trees come after a strange step, encoder")
+    model = clone(BOOSTED).fit(*rows)
+    model._in_fit = True
     refuse(path, model, "its boosted trees do not tell their features")
     model = clone(BOOSTED).fit(*rows)
     predictor = model._predictors[1][0]

@@ -1,70 +1,50 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Trees of scikit-learn from a file: checked before they are followed.
 
-Their nodes are places in an array, which scikit-learn follows without looking. They
-are safe to hold, so they are checked after loading and before any row is scored.
+Their nodes are places in an array, which scikit-learn follows without looking.
 """
 
-import gc
+import functools
 import sys
-import types
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_array
 
-from aucmax.auto.lightgbm_text import LightGBMText, clean
+from aucmax.io._sklearn import is_instance
 
 # Where scikit-learn has its two kinds of trees; imported only if there is one.
 TREE = ("sklearn.tree._tree", "Tree")
 BOOSTED = ("sklearn.ensemble._hist_gradient_boosting.predictor", "TreePredictor")
-# What leads out of a model into the code around it.
-CODE = (
-    type,
-    types.ModuleType,
-    types.FunctionType,
-    types.BuiltinFunctionType,
-    types.CodeType,
-)
+BAGGING = ("sklearn.ensemble._bagging", "BaseBagging")
+ORDINAL = ("sklearn.preprocessing._encoders", "OrdinalEncoder")
+FUNCTION = ("sklearn.preprocessing._function_transformer", "FunctionTransformer")
 # Of a set of up to 256 categories, one bit each.
 WORDS_PER_SET = 8
 
 
-def check_trees(model: Any) -> None:
-    """Raise ValueError if a tree in a model points to a place that it does not have."""
-    found, owned = [], set()
-    for part in _parts(model):
-        if _is(part, TREE) or _is(part, BOOSTED):
-            found.append(part)
-        elif isinstance(part, LightGBMText):
-            clean(part.text)
-        else:
-            for tree, n_features in _owned(part):
-                _check(tree, n_features)
-                owned.add(id(tree))
-    if any(id(tree) not in owned for tree in found):
-        raise ValueError("it holds a tree that belongs to no model")
+class TreeChecks:
+    """The trees met in a model: each must belong to an estimator, and fit it."""
 
+    def __init__(self) -> None:
+        self._found: list[Any] = []
+        self._owned: set[int] = set()
 
-def _is(part: Any, kind: tuple[str, str]) -> bool:
-    module = sys.modules.get(kind[0])
-    return module is not None and isinstance(part, getattr(module, kind[1]))
+    def add(self, part: Any) -> None:
+        """Take in a part of the model; raise ValueError if it owns a bad tree."""
+        if is_instance(part, *TREE) or is_instance(part, *BOOSTED):
+            self._found.append(part)
+            return
+        for tree, n_features in _owned(part):
+            _check(tree, n_features)
+            self._owned.add(id(tree))
 
-
-def _parts(model: Any) -> Iterator[Any]:
-    """Yield everything that a model is made of."""
-    seen, waiting = set(), [model]
-    while waiting:
-        part = waiting.pop()
-        if id(part) in seen or isinstance(part, CODE):
-            continue
-        seen.add(id(part))
-        yield part
-        if isinstance(part, np.ndarray) and part.dtype == object:
-            waiting.extend(part.ravel().tolist())
-        else:
-            waiting.extend(gc.get_referents(part))
+    def finish(self) -> None:
+        """Raise ValueError if a tree was met that no estimator owns."""
+        if any(id(tree) not in self._owned for tree in self._found):
+            raise ValueError("it holds a tree that belongs to no model")
 
 
 def _owned(part: Any) -> Iterator[tuple[Any, Any]]:
@@ -73,38 +53,68 @@ def _owned(part: Any) -> Iterator[tuple[Any, Any]]:
     Of a boosted one, this is the number of features and which are categories.
     """
     state = getattr(part, "__dict__", {})
-    if _is(state.get("tree_"), TREE):
+    if is_instance(state.get("tree_"), *TREE):
         yield state["tree_"], state.get("n_features_in_")
     if "_predictors" in state:
-        mapper = state.get("_bin_mapper")
-        is_category = np.asarray(getattr(mapper, "is_categorical_", ()), dtype=bool)
-        if is_category.shape != (state.get("_n_features"),):
-            raise ValueError("its boosted trees do not tell their features")
+        is_category = _check_boosting(state)
         for stage in state["_predictors"]:
             for tree in stage:
                 yield tree, is_category
-    yield from _grown(state)
+    yield from _grown(part, state)
 
 
-def _grown(state: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+def _check_boosting(state: dict[str, Any]) -> NDArray[Any]:
+    """Return which features are categories; raise unless rows are made to have them."""
+    mapper, steps = state.get("_bin_mapper"), state.get("_preprocessor")
+    is_category = np.asarray(getattr(mapper, "is_categorical_", ()), dtype=bool)
+    n_features = state.get("n_features_in_")
+    if steps is not None:
+        n_features = sum(_width(*each) for each in steps.transformers_)
+    if (
+        is_category.ndim != 1
+        or not len(is_category) == state.get("_n_features") == n_features
+        # While it learns, it takes rows of another kind, unseen.
+        or state.get("_in_fit", False)
+    ):
+        raise ValueError("its boosted trees do not tell their features")
+    return is_category
+
+
+def _width(name: str, step: Any, columns: Any) -> int:
+    """Return how many columns a step before boosted trees takes, and gives."""
+    if step == "drop":
+        return 0
+    keeps_width = is_instance(step, *ORDINAL) or (
+        is_instance(step, *FUNCTION)
+        and isinstance(step.func, functools.partial)
+        and step.func.func is check_array
+    )
+    if not keeps_width:
+        raise ValueError(f"its boosted trees come after a strange step, {name}")
+    columns = np.asarray(columns)
+    return int(columns.sum() if columns.dtype == bool else columns.size)
+
+
+def _grown(part: Any, state: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
     """Yield the trees of a forest, which looks at rows once for all of them."""
     members = state.get("estimators_")
     if isinstance(members, np.ndarray):
         members = members.ravel().tolist()
-    if not isinstance(members, list):
+    if not isinstance(members, list | tuple):
         return
-    parts = state.get("estimators_features_")
-    for number, member in enumerate(members):
+    # Those of a bag take columns of their own, and look at them again.
+    if is_instance(part, *BAGGING):
+        return
+    for member in members:
         tree = getattr(member, "__dict__", {}).get("tree_")
-        if _is(tree, TREE):
-            width = state.get("n_features_in_") if parts is None else len(parts[number])
-            yield tree, width
+        if is_instance(tree, *TREE):
+            yield tree, state.get("n_features_in_")
 
 
 def _check(tree: Any, features: Any) -> None:
-    if _is(tree, TREE):
+    if is_instance(tree, *TREE):
         _check_tree(tree, features)
-    elif _is(tree, BOOSTED):
+    elif is_instance(tree, *BOOSTED):
         _check_boosted(tree, features)
     else:
         raise ValueError(f"it holds a {type(tree).__name__} in the place of a tree")

@@ -117,6 +117,49 @@ TREES = (
 )
 TRUSTED = OURS + OTHERS + TREES
 
+# Where scikit-learn works with numpy alone, or `check_parts` checks what it holds.
+# Elsewhere compiled code follows what an estimator holds, so that one made to harm can
+# make the process stop, or read and write outside its arrays.
+REVIEWED = (
+    "sklearn._loss.",
+    "sklearn.calibration.",
+    "sklearn.compose.",
+    "sklearn.decomposition._incremental_pca.",
+    "sklearn.decomposition._pca.",
+    "sklearn.decomposition._truncated_svd.",
+    "sklearn.discriminant_analysis.",
+    "sklearn.dummy.",
+    "sklearn.ensemble._bagging.",
+    "sklearn.ensemble._forest.ExtraTreesClassifier",
+    "sklearn.ensemble._forest.RandomForestClassifier",
+    "sklearn.ensemble._hist_gradient_boosting.",
+    "sklearn.ensemble._stacking.",
+    "sklearn.ensemble._voting.",
+    "sklearn.ensemble._weight_boosting.",
+    "sklearn.feature_extraction.",
+    "sklearn.feature_selection.",
+    "sklearn.impute.",
+    "sklearn.isotonic.",
+    "sklearn.kernel_approximation.",
+    "sklearn.linear_model.",
+    "sklearn.model_selection.",
+    "sklearn.multiclass.",
+    "sklearn.naive_bayes.",
+    "sklearn.neural_network._multilayer_perceptron.",
+    "sklearn.pipeline.",
+    "sklearn.preprocessing.",
+    "sklearn.random_projection.",
+    "sklearn.svm._classes.LinearSVC",
+    "sklearn.svm._classes.SVC",
+    "sklearn.tree._classes.",
+)
+
+
+def is_reviewed(name: str) -> bool:
+    """Say whether a type may be in a file if skops trusts it too."""
+    return not name.startswith("sklearn.") or name.startswith(REVIEWED)
+
+
 # Why a type of ours is not among them.
 REASONS = {
     "aucmax.neighbors.approximate.ApproximateIndex": (

@@ -3,19 +3,36 @@
 
 import json
 import os
+import struct
 import zipfile
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from aucmax.io._archive import METADATA, SCHEMA, check_members
 from aucmax.io._describe import PLAIN, parameters, told, type_name, versions
 
 # Goes up when files change so that older versions cannot read them.
 FORMAT = 1
-MEMBER = "aucmax.json"
+# What zipfile and json raise for bytes that are not what they say.
+DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    OSError,
+    ValueError,
+    NotImplementedError,
+    RuntimeError,
+    RecursionError,
+    OverflowError,
+    MemoryError,
+)
 
 
 class NewerFormat(ValueError):
@@ -44,30 +61,49 @@ def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
         newer than this version of aucmax.
     """
     file = Path(path)
+    with open_archive(file) as archive:
+        return metadata_of(archive, file)
+
+
+@contextmanager
+def open_archive(file: Path) -> Iterator[zipfile.ZipFile]:
+    """Open a model file whose parts are no larger than they may be."""
     if not file.is_file():
         raise FileNotFoundError(f"There is no file {file}.")
+    with file.open("rb") as content:
+        try:
+            archive = zipfile.ZipFile(content)
+            check_members(archive, file.stat().st_size)
+        except DAMAGED as error:
+            raise _damaged(file, error) from error
+        yield archive
+
+
+def metadata_of(archive: zipfile.ZipFile, file: Path) -> dict[str, Any]:
+    """Return what `read_metadata` does, of a file that is open."""
+    is_ours = METADATA in archive.namelist()
     try:
-        with zipfile.ZipFile(file) as archive:
-            is_ours = MEMBER in archive.namelist()
-            found = json.loads(archive.read(MEMBER)) if is_ours else None
-            is_skops = "schema.json" in archive.namelist()
-    # Damage shows in many ways: BadZipFile, zlib.error, struct.error, ValueError...
-    except Exception as error:
-        raise ValueError(
-            f"{file} is not a model file, or it is damaged or cut off ({error}). Get "
-            "it again."
-        ) from error
+        found = json.loads(archive.read(METADATA)) if is_ours else None
+    except DAMAGED as error:
+        raise _damaged(file, error) from error
     if not is_ours or not isinstance(found, dict):
         raise ValueError(
             f"{file} was not written by aucmax.io.save. "
             + (
                 "skops.io.load may read it."
-                if is_skops
+                if SCHEMA in archive.namelist()
                 else "Give the name of a file that was."
             )
         )
     _check_format(file, found)
     return found
+
+
+def _damaged(file: Path, error: Exception) -> ValueError:
+    return ValueError(
+        f"{file} is not a model file, or it is damaged or cut off ({error}). Get "
+        "it again."
+    )
 
 
 def _check_format(file: Path, found: dict[str, Any]) -> None:
@@ -101,7 +137,7 @@ def describe(model: Any, metadata: Mapping[str, Any] | None) -> dict[str, Any]:
 def write_metadata(file: Path, content: dict[str, Any]) -> None:
     """Add a part to an archive."""
     with zipfile.ZipFile(file, "a", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(MEMBER, json.dumps(content, indent=1, ensure_ascii=False))
+        archive.writestr(METADATA, json.dumps(content, indent=1, ensure_ascii=False))
 
 
 def _checked(metadata: Mapping[str, Any]) -> Any:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Models in files, without pickle: what a file may contain is checked first."""
 
+import json
 import os
 import sys
 import warnings
@@ -12,11 +13,12 @@ from typing import Any
 from sklearn.exceptions import InconsistentVersionWarning
 
 from aucmax._utils.optional import import_optional
+from aucmax.io._archive import SCHEMA, named_types
 from aucmax.io._atomic import replacing
 from aucmax.io._describe import versions
-from aucmax.io._trees import check_trees
-from aucmax.io._trusted import REASONS, TRUSTED
-from aucmax.io.metadata import describe, read_metadata, write_metadata
+from aucmax.io._parts import check_parts
+from aucmax.io._trusted import REASONS, TRUSTED, is_reviewed
+from aucmax.io.metadata import describe, metadata_of, open_archive, write_metadata
 
 Trusted = Sequence[str | type]
 
@@ -110,7 +112,8 @@ def write_model(
                 f"This {type(model).__name__} cannot be saved: {error}. Replace the "
                 "part that is no plain estimator, function or array."
             ) from error
-        asked = _untrusted(skops, draft, ())
+        with zipfile.ZipFile(draft) as archive:
+            asked = _untrusted(skops, archive, ())
         _check_names(model, asked)
         write_metadata(draft, told | {"needs_trust": asked})
 
@@ -167,20 +170,32 @@ def load(path: str | os.PathLike[str], *, trusted: Trusted | None = None) -> Any
     >>> folder.cleanup()
     """
     skops = import_optional("skops.io", "io")
-    untrusted = import_optional("skops.io.exceptions", "io")
     more = _names(trusted)
     file = Path(path)
-    told = read_metadata(file)
-    _warn_of_versions(file, told["versions"])
+    with open_archive(file) as archive:
+        told = metadata_of(archive, file)
+        _warn_of_versions(file, told["versions"])
+        return _load(skops, archive, file, told, more)
+
+
+def _load(
+    skops: Any,
+    archive: zipfile.ZipFile,
+    file: Path,
+    told: dict[str, Any],
+    more: list[str],
+) -> Any:
     try:
+        if names := _untrusted(skops, archive, more):
+            raise _refusal(file, names, more)
         with warnings.catch_warnings():
             # Said already, once for the file and not once for each of its parts.
             warnings.simplefilter("ignore", InconsistentVersionWarning)
-            model = skops.load(file, trusted=[*TRUSTED, *more])
-        check_trees(model)
+            model = skops.load(archive.fp, trusted=[*TRUSTED, *more])
+        check_parts(model)
         return model
-    except untrusted.UntrustedTypesFoundException:
-        raise _refusal(file, _untrusted(skops, file, more), more) from None
+    except UntrustedModel:
+        raise
     except ModuleNotFoundError as error:
         raise _failure(file, told, error) from error
     # A package that only some models need; the message says how to install it.
@@ -207,9 +222,13 @@ def _names(trusted: Trusted | None) -> list[str]:
     ]
 
 
-def _untrusted(skops: Any, file: Path, more: Sequence[str]) -> list[str]:
-    known = {*TRUSTED, *more}
-    return [name for name in skops.get_untrusted_types(file=file) if name not in known]
+def _untrusted(skops: Any, archive: zipfile.ZipFile, more: Sequence[str]) -> list[str]:
+    """Return the names in a file that nobody said to trust."""
+    names = named_types(json.loads(archive.read(SCHEMA)))
+    # skops trusts all of scikit-learn; we know only some of it to be harmless.
+    asked = {name for name in names if not is_reviewed(name)}
+    asked.update(skops.get_untrusted_types(file=archive.fp))
+    return sorted(asked - {*TRUSTED, *more})
 
 
 def _check_names(model: Any, names: list[str]) -> None:

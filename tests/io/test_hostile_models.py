@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Model files that claim too much, or whose parts lead compiled code astray."""
+
+import copy
+import io
+import json
+import zipfile
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
+from sklearn.svm import SVC
+
+from aucmax import RankSVM
+from aucmax.io import UntrustedModel, load, read_metadata, save
+
+X = np.random.default_rng(0).normal(size=(60, 3))
+Y = (X[:, 0] > 0.3).astype(int)
+# Packs a thousand to one.
+SPACES = b" " * 2**22
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "model.skops"
+    save(RankSVM().fit(X, Y), path)
+    return path
+
+
+def parts_of(file):
+    with zipfile.ZipFile(file) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def write(file, parts, packing=zipfile.ZIP_DEFLATED):
+    with zipfile.ZipFile(file, "w", packing) as archive:
+        for name, value in parts.items():
+            archive.writestr(name, value)
+
+
+def refuse(path, model, words):
+    save(model, path)
+    with pytest.raises(ValueError, match=rf"is damaged \({words}"):
+        load(path)
+
+
+# What a file claims
+
+
+def test_text_that_unpacks_to_far_more_than_the_file(file):
+    parts = parts_of(file)
+    for name in ("aucmax.json", "schema.json"):
+        write(file, parts | {name: parts[name] + SPACES})
+        with pytest.raises(ValueError, match=rf"{file}.*{name} unpacks to more than"):
+            read_metadata(file)
+        with pytest.raises(ValueError, match=rf"{file}.*{name} unpacks to more than"):
+            load(file)
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_packings_without_bound(file, packing):
+    write(file, parts_of(file), packing)
+    with pytest.raises(ValueError, match="packed in another way"):
+        load(file)
+
+
+def test_parts_that_overlap(file):
+    array = io.BytesIO()
+    np.save(array, X)
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.writestr("0.npy", array.getvalue())
+        for number in range(1, 20):
+            again = copy.copy(archive.getinfo("0.npy"))
+            again.filename = f"{number}.npy"
+            archive.filelist.append(again)
+    with pytest.raises(ValueError, match="its parts are larger than the file"):
+        load(file)
+
+
+def test_two_parts_of_one_name(file):
+    with (
+        pytest.warns(UserWarning, match="Duplicate name"),
+        zipfile.ZipFile(file, "a") as archive,
+    ):
+        archive.writestr("schema.json", "{}")
+    with pytest.raises(ValueError, match="two parts of one name"):
+        load(file)
+
+
+def test_archive_in_the_archive_that_is_packed_twice(tmp_path):
+    path = tmp_path / "model.skops"
+    model = make_pipeline(FunctionTransformer(kw_args={"a": sparse.csr_array(X)}))
+    save(model, path)
+    assert load(path)[0].kw_args["a"].nnz == X.size
+    (name,) = (name for name in parts_of(path) if name.endswith(".npz"))
+    inner = io.BytesIO()
+    # 32 MB in 33 kB, which pack to some hundred bytes.
+    write(inner, {f"{k}.npy": SPACES for k in range(8)})
+    write(path, parts_of(path) | {name: inner.getvalue()})
+    with pytest.raises(ValueError, match=r"npz is packed twice"):
+        load(path)
+
+
+def test_array_that_is_used_many_times(file):
+    parts = parts_of(file)
+    schema = json.loads(parts["schema.json"])
+    content = schema["content"]["content"]
+    again = content["coef_"] | {"__id__": 1}
+    content["history_"] = content["history_"] | {"content": [again]}
+    write(file, parts | {"schema.json": json.dumps(schema)})
+    with pytest.raises(ValueError, match="is used for several arrays"):
+        load(file)
+
+
+# What is no plain array
+
+
+def test_array_with_a_mask(tmp_path):
+    model = RankSVM().fit(X, Y)
+    model.coef_ = np.ma.MaskedArray(model.coef_, mask=[[True, False, False]])
+    refuse(tmp_path / "model.skops", model, "it holds a MaskedArray")
+
+
+@pytest.mark.parametrize("place", [-1, 3, 2**31 - 1])
+def test_sparse_matrix_with_a_column_that_there_is_not(tmp_path, place):
+    bad = sparse.csr_array(X)
+    bad.indices[5] = place
+    model = FunctionTransformer(kw_args={"rows": bad})
+    refuse(tmp_path / "model.skops", model, "indices must be")
+
+
+# Estimators of scikit-learn
+
+
+@pytest.mark.parametrize("estimator", [KMeans(2, n_init=1), KNeighborsClassifier(3)])
+def test_what_was_not_reviewed_is_asked_about(tmp_path, estimator):
+    name = f"{type(estimator).__module__}.{type(estimator).__name__}"
+    save(estimator.fit(X, Y), tmp_path / "model.skops")
+    assert name in read_metadata(tmp_path / "model.skops")["needs_trust"]
+    with pytest.raises(UntrustedModel) as caught:
+        load(tmp_path / "model.skops")
+    assert name in caught.value.types
+
+
+def test_support_vectors(tmp_path):
+    path = tmp_path / "model.skops"
+    for rows in (X, sparse.csr_array(X)):
+        fitted = SVC(gamma=1.0).fit(rows, Y)
+        save(fitted, path)
+        assert np.array_equal(load(path).predict(rows), fitted.predict(rows))
+    changes = {
+        "_n_support": lambda a: a * 1000,
+        "_dual_coef_": lambda a: a[:, :1],
+        "_intercept_": lambda a: a[:0],
+        "_probA": lambda a: np.zeros(1),
+        "support_": lambda a: a + 10**6,
+        "support_vectors_": lambda a: a[:, :1],
+        "n_features_in_": lambda n: 1000,
+    }
+    for name, change in changes.items():
+        model = SVC(gamma=1.0).fit(X, Y)
+        setattr(model, name, change(getattr(model, name)))
+        refuse(path, model, "an SVM has sizes")
+
+
+def test_encoder_that_leads_beyond_its_columns(tmp_path):
+    path = tmp_path / "model.skops"
+    rows = np.array([["a"], ["b"], ["b"], ["c"], ["c"], ["c"]], dtype=object)
+    for options in ({}, {"min_frequency": 2}, {"drop": "first"}):
+        good = OneHotEncoder(**options).fit(rows)
+        save(good, path)
+        assert (load(path).transform(rows) != good.transform(rows)).nnz == 0
+    more = OneHotEncoder().fit(rows)
+    more._n_features_outs = [2]
+    refuse(path, more, "an encoder has other columns")
+    rare = OneHotEncoder(min_frequency=2).fit(rows)
+    rare._default_to_infrequent_mappings[0][0] = 10**6
+    refuse(path, rare, "an encoder has other columns")
+    fewer = OneHotEncoder(drop="first").fit(rows)
+    fewer._drop_idx_after_grouping[0] = 100
+    refuse(path, fewer, "an encoder has other columns")
+
+
+def test_vocabulary_that_leads_beyond_its_columns(tmp_path):
+    path = tmp_path / "model.skops"
+    words = CountVectorizer().fit(["one two", "two three"])
+    save(words, path)
+    assert load(path).vocabulary_ == words.vocabulary_
+    words.vocabulary_["one"] = 10**8
+    refuse(path, words, "a vocabulary has words without a column")
