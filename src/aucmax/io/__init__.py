@@ -7,7 +7,7 @@ from aucmax.io.card import model_card
 from aucmax.io.checkpoints import Checkpoints
 from aucmax.io.libsvm import read_libsvm
 from aucmax.io.metadata import read_metadata
-from aucmax.io.models import UntrustedModel, load, save
+from aucmax.io.models import UntrustedModel, load, save, trusted_types
 from aucmax.io.parquet import read_parquet, write_parquet
 from aucmax.io.table import Table, read_table
 from aucmax.io.text import read_csv
@@ -27,5 +27,6 @@ __all__ = [
     "read_parquet",
     "read_table",
     "save",
+    "trusted_types",
     "write_parquet",
 ]

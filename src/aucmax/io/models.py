@@ -153,9 +153,10 @@ def load(path: str | os.PathLike[str], *, trusted: Trusted | None = None) -> Any
 
     Notes
     -----
-    Types are checked, and where the branches of trees lead; other values are not: a
-    file made to harm can hold numbers that give wrong scores, or make the process stop.
-    Load files whose maker you know.
+    Checked are the names of types, what the file claims against its size, and whatever
+    compiled code follows: arrays and indices of our estimators, sparse matrices, trees,
+    support vectors. What the numbers mean cannot be checked: a file made to mislead can
+    give wrong scores. SECURITY.md has the details.
 
     Examples
     --------
@@ -204,6 +205,29 @@ def _load(
     # Damage shows in many ways: BadZipFile, zlib.error, KeyError, UnicodeDecodeError...
     except Exception as error:
         raise _failure(file, told, error) from error
+
+
+def trusted_types() -> list[str]:
+    """Return the types that `load` lets through besides those that skops trusts.
+
+    For tools that call skops themselves, such as MLflow. They check names and nothing
+    else that `load` checks, so give them only files whose maker you know.
+
+    Returns
+    -------
+    names : list of str
+        As the parameter ``trusted`` of ``skops.io.load`` takes them.
+
+    Examples
+    --------
+    >>> from aucmax import RankSVM
+    >>> from aucmax.io import trusted_types
+    >>> import skops.io
+    >>> data = skops.io.dumps(RankSVM(alpha=0.1))
+    >>> skops.io.loads(data, trusted=trusted_types())
+    RankSVM(alpha=0.1)
+    """
+    return list(TRUSTED)
 
 
 def _names(trusted: Trusted | None) -> list[str]:
