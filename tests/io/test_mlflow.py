@@ -41,6 +41,8 @@ def test_round_trip_in_mlflow(tmp_path, model):
         tmp_path / "model",
         serialization_format="skops",
         skops_trusted_types=trusted_types(),
+        # Else it loads the model in another process to see what that imports.
+        pip_requirements=["aucmax"],
     )
     same = mlflow.sklearn.load_model(tmp_path / "model")
     assert_array_equal(same.decision_function(X), model.decision_function(X))
