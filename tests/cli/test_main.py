@@ -14,7 +14,7 @@ from cli.command import environment, start
 from click.testing import CliRunner
 
 import aucmax
-from aucmax.cli._base import split_names, write_text
+from aucmax.cli._base import split_names
 from aucmax.cli._main import main
 from aucmax.cli._options import FORMATS
 from aucmax.io import load
@@ -298,14 +298,3 @@ def test_names_with_and_without_commas(texts, expected):
 def test_no_name_at_all_is_told():
     with pytest.raises(click.UsageError, match=r"at least one name of: skin, .*usps"):
         split_names([" ,"], KNOWN)
-
-
-def test_text_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
-    path = tmp_path / "new" / "a.md"
-    write_text(path, "ä\n")
-    assert path.read_bytes() == "ä\n".encode()
-    monkeypatch.setattr(Path, "replace", lambda *args: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        write_text(path, "other")
-    assert path.read_bytes() == "ä\n".encode()
-    assert list(path.parent.iterdir()) == [path]

@@ -44,6 +44,21 @@ def test_columns_are_found_by_name(folder, expected):
     )
 
 
+@pytest.mark.skipif(os.name != "posix", reason="links and pipes")
+@pytest.mark.parametrize("more", [(), ("--force",)])
+def test_links_and_pipes_are_not_replaced(invoke, folder, more):
+    (folder / "dangling.csv").symlink_to("nowhere.csv")
+    (folder / "link.csv").symlink_to("new.csv")
+    os.mkfifo(folder / "pipe.csv")
+    given = ("predict", "loans.skops", "new.csv", *more, "--out")
+    for name, target in (("dangling.csv", "nowhere.csv"), ("link.csv", "new.csv")):
+        result = invoke(*given, name, code=2 if target == "new.csv" else 1)
+        assert target in result.stderr
+        assert (folder / name).is_symlink()
+    assert "is a named pipe" in invoke(*given, "pipe.csv", code=1).stderr
+    assert (folder / "pipe.csv").is_fifo()
+
+
 def test_more_columns(invoke, folder, expected):
     choice = ("--label", "--keep", "id", "--keep", "income", "--out", "scores.csv")
     result = invoke("predict", "loans.skops", "new.csv", *choice)

@@ -157,8 +157,8 @@ def test_killed_after_its_first_checkpoint(folder, tmp_path, model, settings):
     assert process.returncode == -signal.SIGKILL
     assert not resumed.exists()
     assert list(kept.glob("*.skops"))
-    call("fit", *again, folder=folder)
-    call("fit", *choice, "--stream", "--out", whole, folder=folder)
+    fit_here(folder, *again)
+    fit_here(folder, *choice, "--stream", "--out", whole)
     table = frame()
     assert_array_equal(
         load(resumed).decision_function(table), load(whole).decision_function(table)

@@ -3,7 +3,6 @@
 
 import json
 import math
-import os
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -152,17 +151,6 @@ def show_columns(rows: Sequence[Sequence[str]]) -> None:
         click.echo(line.rstrip())
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file: all of it, or nothing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a file into a folder that is there: all of it, or nothing."""
     from aucmax.io._atomic import replacing
@@ -173,10 +161,11 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 def check_new(path: Path, *, force: bool) -> None:
     """End the command if a file cannot be written; told before any work."""
+    from aucmax.io._atomic import check_replaceable
+
     if not path.parent.is_dir():
         fail(f"There is no folder {path.parent} to write {path.name} to.")
-    if path.is_dir():
-        fail(f"{path} is a folder. Give the name of a file in it.")
+    check_replaceable(path)
     if path.exists() and not force:
         fail(f"{path} is there already. Name another file, or add --force.")
 
