@@ -40,7 +40,9 @@ def test_columns_are_found_by_name(folder, expected):
     assert table(out).columns.tolist() == ["score"]
     assert table(out)["score"].to_numpy() == pytest.approx(expected, rel=1e-12)
     assert err == (
-        "Note: 2 columns of the standard input unknown to the model: late, id.\n"
+        "Note: column 'late' of the standard input, the target of the model, is left "
+        "out.\n"
+        "Note: 1 column of the standard input unknown to the model: id.\n"
     )
 
 
@@ -89,7 +91,7 @@ def test_reader_that_has_enough(folder):
     )
     command = f"{sys.executable} -m aucmax.cli predict loans.skops - < long.csv"
     done = subprocess.run(
-        ["sh", "-c", f"{command} --keep id | head -1"],
+        ["sh", "-c", f"{{ {command} --keep id; echo $? > code; }} | head -1"],
         cwd=folder,
         env=environment(folder),
         capture_output=True,
@@ -97,7 +99,8 @@ def test_reader_that_has_enough(folder):
         check=True,
     )
     assert done.stdout == "id,score\n"
-    assert re.fullmatch("Note: 1 column of the standard input .*: late.\n", done.stderr)
+    assert re.fullmatch("Note: .* of the standard input, .* left out.\n", done.stderr)
+    assert (folder / "code").read_text() == "141\n"
 
 
 def test_missing_columns_are_all_named(invoke, folder):

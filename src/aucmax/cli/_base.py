@@ -3,6 +3,7 @@
 
 import json
 import math
+import os
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -12,7 +13,7 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
-from aucmax.cli import INTERRUPTED
+from aucmax.cli import INTERRUPTED, READER_GONE
 
 # What the library raises on purpose, with a message for the user.
 EXPECTED = (ValueError, OSError, ImportError, RuntimeError)
@@ -30,6 +31,8 @@ class Commands(click.Group):
         except KeyboardInterrupt:
             tell("\nStopped.")
             raise click.exceptions.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            _end_without_reader()
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command that was chosen."""
@@ -41,11 +44,20 @@ class Commands(click.Group):
         except (click.ClickException, click.Abort, click.exceptions.Exit):
             raise
         except BrokenPipeError:
-            raise  # The reader, such as head, has enough: click ends without a word.
+            _end_without_reader()
         except Exception as error:  # of any kind: one sentence, unless --debug is given
             if ctx.params["debug"]:
                 raise
             raise click.ClickException(_sentence(error)) from error
+
+
+def _end_without_reader() -> NoReturn:
+    """End without a word: the reader of a pipe, such as head, has enough."""
+    # Else Python would try again to write what is left, and complain.
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)
+    sys.exit(READER_GONE)
 
 
 class Verb(click.Command):

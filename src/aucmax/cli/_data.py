@@ -167,7 +167,9 @@ def all_but(drop: Sequence[str]) -> Choose:
     return choose
 
 
-def exactly(features: Sequence[str], keep: Sequence[str] = ()) -> Choose:
+def exactly(
+    features: Sequence[str], keep: Sequence[str] = (), target: str | None = None
+) -> Choose:
     """Return what chooses these columns, and says what else there is."""
 
     def choose(names: Sequence[str], source: str) -> list[str]:
@@ -185,6 +187,12 @@ def exactly(features: Sequence[str], keep: Sequence[str] = ()) -> Choose:
                 )
         wanted = list(dict.fromkeys([*features, *keep]))
         extra = [name for name in names if name not in wanted]
+        if target in extra:
+            extra.remove(target)
+            tell(
+                f"Note: column {target!r} of {source}, the target of the model, is "
+                "left out."
+            )
         if extra:
             n_columns = count(len(extra), "column")
             tell(
