@@ -73,6 +73,37 @@ def test_more_columns(invoke, folder, expected):
     assert found["label"].tolist() == np.where(expected > 0, "yes", "no").tolist()
 
 
+def test_formulas_are_escaped_if_asked(invoke, folder):
+    cells = ["=cmd|'/C calc'!A0", "@x", "\tx", "-1.5", "+1e3", "-x", "a=b", "'=1"]
+    frame = pd.read_csv(folder / "new.csv").head(len(cells))
+    frame["late"] = "no"
+    frame.assign(**{"=note": cells, "n": -1.5}).to_csv(
+        folder / "notes.csv", index=False
+    )
+    train = pd.read_csv(folder / "loans.csv").assign(
+        late=lambda each: each["late"].replace({"yes": "=yes", "no": "-no"})
+    )
+    train.to_csv(folder / "train.csv", index=False)
+    choice = ("--target", "late", "--drop", "id", "--model", "logistic", "--cv", "0")
+    invoke("fit", "train.csv", *choice, "--positive", "=yes")
+    given = ("predict", "train.skops", "notes.csv", "--keep", "=note", "--keep", "n")
+
+    def read(*more):
+        return table(invoke(*given, "--label", *more).stdout)
+
+    plain = read()
+    assert plain["=note"].tolist() == cells
+    escaped = read("--escape-formulas")
+    assert escaped.columns.tolist() == ["'=note", "n", "score", "label"]
+    expected = [
+        f"'{cell}" if k in (0, 1, 2, 5) else cell for k, cell in enumerate(cells)
+    ]
+    assert escaped["'=note"].tolist() == expected
+    assert escaped["n"].tolist() == [-1.5] * len(cells)
+    assert escaped["score"].tolist() == plain["score"].tolist()
+    assert escaped["label"].tolist() == [f"'{each}" for each in plain["label"]]
+
+
 def test_probabilities(invoke, folder):
     choice = ("--target", "late", "--drop", "id", "--model", "logistic", "--cv", "0")
     invoke("fit", "loans.csv", *choice, "--out", "logistic.skops")

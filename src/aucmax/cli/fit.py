@@ -392,7 +392,7 @@ def _card(
     facts: dict[str, Any],
 ) -> str:
     from aucmax.cli._streamed import Stream
-    from aucmax.io import model_card
+    from aucmax.io.card import escape_markdown, model_card
 
     rows: dict[str, Any] = {}
     if not isinstance(problem, Stream):
@@ -400,11 +400,11 @@ def _card(
     if tested is not None:
         y_test = model.classes_[tested.is_pos.astype(int)]
         rows |= {"X_test": tested.X, "y_test": y_test}
-    notes = [f"Trained by aucmax fit from {facts['data']}."]
+    notes = [f"Trained by aucmax fit from {escape_markdown(facts['data'])}."]
     if facts["auc"] is not None:
         notes.append(f"AUC {_auc_text(facts['auc'])}, {facts['measured']}.")
     if hasattr(model, "explain"):
-        notes.append("\n\n" + model.explain())
+        notes.append("\n\n" + escape_markdown(model.explain()))
     out = Path(facts["out"])
     return model_card(
         model, title=out.stem, notes=" ".join(notes), file=out.name, **rows
