@@ -4,6 +4,7 @@
 import ast
 import doctest
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,15 @@ def listed(module: str) -> set[str]:
 
 def name_page(page: Path) -> str:
     return page.relative_to(DOCS).as_posix()
+
+
+def test_install_page_lists_every_extra():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]["optional-dependencies"]
+    text = (DOCS / "guide" / "install.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE)
+    assert set(listed) == set(extras) - {"dev", "docs"}
 
 
 def test_api_lists_what_the_package_has():

@@ -280,6 +280,7 @@ def test_page_needs_nothing_else(path):
 def test_page_of_one_quick_set(sets, tmp_path):
     path = write_demo(sets[:1], tmp_path / "q.html", is_quick=True)
     page = read(path)
+    assert "AUCClassifier minus this model" in page.text
     assert "quick run" in page.find("span", "flag")[0].text
     assert page.find("dl") == []
     assert "AUC of 3-fold cross-validation" in page.text

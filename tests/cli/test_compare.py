@@ -8,6 +8,8 @@ import pytest
 from cli.command import call
 from html_tree import Reader
 
+from aucmax.cli.compare import _usual_models
+
 CHOICE = ("--target", "late", "--drop", "id")
 
 
@@ -46,6 +48,16 @@ def test_auto_within_a_time(invoke):
     given = ("--models", "auto,logistic", "--cv", "2", "--time-budget", "0.5", "--json")
     told = json.loads(invoke("compare", "loans.csv", *CHOICE, *given).stdout)
     assert told["models"]["auto"]["auc"] > 0.6
+
+
+def test_models_that_are_not_named(invoke, folder, monkeypatch):
+    quick = ("--cv", "2", "--time-budget", "0.5", "--json")
+    told = json.loads(invoke("compare", "loans.csv", *CHOICE, *quick).stdout)
+    assert list(told["models"]) == ["auto", "logistic", "lightgbm", "nbauc"]
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    assert _usual_models(False) == ["auto", "logistic", "hgb", "nbauc"]
+    # For which hgb has no use.
+    assert _usual_models(True) == ["auto", "logistic", "nbauc"]
 
 
 def test_few_positives(invoke, folder):

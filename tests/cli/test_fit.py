@@ -299,6 +299,32 @@ def test_positive_label_that_most_rows_have_is_told(invoke, folder):
     assert invoke("fit", "good.csv", *TARGET, *QUICK, "--force").stderr == ""
 
 
+def test_long_names_are_cut_in_messages(invoke, folder):
+    long = "x" * 5000
+    given = ("fit", "loans.csv", *QUICK)
+    for more in (
+        ("--target", "late", "--drop", long),
+        ("--target", "late", "--positive", long),
+        ("--target", long),
+    ):
+        assert len(invoke(*given, *more, code=1).stderr) < 1000
+    frame = pd.read_csv(folder / "loans.csv")
+    frame.assign(late=long).to_csv(folder / "one.csv", index=False)
+    result = invoke("fit", "one.csv", *TARGET, *QUICK, code=1)
+    assert f"'late' of one.csv is '{long[:40]}...' in all rows" in result.stderr
+    frame.rename(columns={"income": long}).to_csv(folder / "long.csv", index=False)
+    choice = ("predict", "loans.skops", "long.csv")
+    assert len(invoke(*choice, code=1).stderr) < 1000
+
+
+def test_names_of_files_are_no_markup_in_the_card(invoke, folder):
+    (folder / "<b>.csv").write_bytes((folder / "loans.csv").read_bytes())
+    more = ("--out", "<i>.skops", "--card", "card.md")
+    invoke("fit", "<b>.csv", *TARGET, *QUICK, *more)
+    card = (folder / "card.md").read_text(encoding="utf-8")
+    assert card.startswith("# &lt;i&gt;\n\nTrained by aucmax fit from &lt;b&gt;.csv.")
+
+
 def test_one_is_not_many_and_the_card_names_the_file(invoke, folder):
     make_loans()[["income", "late"]].to_csv(folder / "one.csv", index=False)
     choice = ("--model", "ranksvm", "--cv", "0", "--out", "few.skops", "--card", "a.md")

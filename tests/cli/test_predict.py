@@ -40,8 +40,25 @@ def test_columns_are_found_by_name(folder, expected):
     assert table(out).columns.tolist() == ["score"]
     assert table(out)["score"].to_numpy() == pytest.approx(expected, rel=1e-12)
     assert err == (
-        "Note: 2 columns of the standard input unknown to the model: late, id.\n"
+        "Note: column 'late' of the standard input, the target of the model, is left "
+        "out.\n"
+        "Note: 1 column of the standard input unknown to the model: id.\n"
     )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and pipes")
+@pytest.mark.parametrize("more", [(), ("--force",)])
+def test_links_and_pipes_are_not_replaced(invoke, folder, more):
+    (folder / "dangling.csv").symlink_to("nowhere.csv")
+    (folder / "link.csv").symlink_to("new.csv")
+    os.mkfifo(folder / "pipe.csv")
+    given = ("predict", "loans.skops", "new.csv", *more, "--out")
+    for name, target in (("dangling.csv", "nowhere.csv"), ("link.csv", "new.csv")):
+        result = invoke(*given, name, code=2 if target == "new.csv" else 1)
+        assert target in result.stderr
+        assert (folder / name).is_symlink()
+    assert "is a named pipe" in invoke(*given, "pipe.csv", code=1).stderr
+    assert (folder / "pipe.csv").is_fifo()
 
 
 def test_more_columns(invoke, folder, expected):
@@ -54,6 +71,37 @@ def test_more_columns(invoke, folder, expected):
     new = pd.read_csv(folder / "new.csv")
     pd.testing.assert_frame_equal(found[["id", "income"]], new[["id", "income"]])
     assert found["label"].tolist() == np.where(expected > 0, "yes", "no").tolist()
+
+
+def test_formulas_are_escaped_if_asked(invoke, folder):
+    cells = ["=cmd|'/C calc'!A0", "@x", "\tx", "-1.5", "+1e3", "-x", "a=b", "'=1"]
+    frame = pd.read_csv(folder / "new.csv").head(len(cells))
+    frame["late"] = "no"
+    frame.assign(**{"=note": cells, "n": -1.5}).to_csv(
+        folder / "notes.csv", index=False
+    )
+    train = pd.read_csv(folder / "loans.csv").assign(
+        late=lambda each: each["late"].replace({"yes": "=yes", "no": "-no"})
+    )
+    train.to_csv(folder / "train.csv", index=False)
+    choice = ("--target", "late", "--drop", "id", "--model", "logistic", "--cv", "0")
+    invoke("fit", "train.csv", *choice, "--positive", "=yes")
+    given = ("predict", "train.skops", "notes.csv", "--keep", "=note", "--keep", "n")
+
+    def read(*more):
+        return table(invoke(*given, "--label", *more).stdout)
+
+    plain = read()
+    assert plain["=note"].tolist() == cells
+    escaped = read("--escape-formulas")
+    assert escaped.columns.tolist() == ["'=note", "n", "score", "label"]
+    expected = [
+        f"'{cell}" if k in (0, 1, 2, 5) else cell for k, cell in enumerate(cells)
+    ]
+    assert escaped["'=note"].tolist() == expected
+    assert escaped["n"].tolist() == [-1.5] * len(cells)
+    assert escaped["score"].tolist() == plain["score"].tolist()
+    assert escaped["label"].tolist() == [f"'{each}" for each in plain["label"]]
 
 
 def test_probabilities(invoke, folder):
@@ -74,7 +122,7 @@ def test_reader_that_has_enough(folder):
     )
     command = f"{sys.executable} -m aucmax.cli predict loans.skops - < long.csv"
     done = subprocess.run(
-        ["sh", "-c", f"{command} --keep id | head -1"],
+        ["sh", "-c", f"{{ {command} --keep id; echo $? > code; }} | head -1"],
         cwd=folder,
         env=environment(folder),
         capture_output=True,
@@ -82,7 +130,8 @@ def test_reader_that_has_enough(folder):
         check=True,
     )
     assert done.stdout == "id,score\n"
-    assert re.fullmatch("Note: 1 column of the standard input .*: late.\n", done.stderr)
+    assert re.fullmatch("Note: .* of the standard input, .* left out.\n", done.stderr)
+    assert (folder / "code").read_text() == "141\n"
 
 
 def test_missing_columns_are_all_named(invoke, folder):

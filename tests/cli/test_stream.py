@@ -135,6 +135,43 @@ def test_killed_and_started_again(folder, tmp_path):
     assert not (tmp_path / "other.skops").exists()
 
 
+@pytest.mark.parametrize(
+    ("model", "settings"),
+    [
+        # One step is enough, so that the start is all there is to keep.
+        ("ranksvm", ["tol=0.5"]),
+        ("nbauc", ["n_landmarks=20", "alpha=1.0", "gamma=0.1", "tol=0.01"]),
+        ("leastsquaresauc", []),
+        ("opauc", []),
+    ],
+)
+def test_killed_after_its_first_checkpoint(folder, tmp_path, model, settings):
+    kept, resumed, whole = (tmp_path / name for name in ("kept", "a.skops", "b.skops"))
+    choice = ["parts/*.parquet", "--target", "bad", "--model", model]
+    choice += [part for text in settings for part in ("--set", text)]
+    again = (*choice, "--checkpoint", kept, "--out", resumed)
+    with start("fit", *again, folder=folder) as process:
+        while process.poll() is None and not list(kept.glob("*.skops")):
+            time.sleep(0.001)
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    assert not resumed.exists()
+    assert list(kept.glob("*.skops"))
+    fit_here(folder, *again)
+    fit_here(folder, *choice, "--stream", "--out", whole)
+    table = frame()
+    assert_array_equal(
+        load(resumed).decision_function(table), load(whole).decision_function(table)
+    )
+
+
+def test_a_pattern_is_no_name_of_a_model(folder, tmp_path):
+    for part in (folder / "parts").iterdir():
+        (tmp_path / part.name).write_bytes(part.read_bytes())
+    fit_here(tmp_path, "*.parquet", "--target", "bad", "--model", "opauc", "--stream")
+    assert (tmp_path / "model.skops").exists()
+
+
 def test_on_a_cluster(folder, tmp_path):
     distributed = pytest.importorskip("distributed")
     pieces = ("parts", "--target", "bad", "--model", "ranksvm", "--cv", "0")
@@ -166,6 +203,7 @@ def test_on_a_cluster(folder, tmp_path):
         (["-", "--stream", "--model", "opauc"], "can be read only once"),
         (["parts", "--stream", "--model", "opauc", "--cv", "5"], "held out"),
         (["parts", "--stream", "--model", "opauc", "--every", "2"], "--checkpoint DIR"),
+        (["all.csv", "--model", "opauc", "--every", "2"], "--checkpoint DIR"),
         (["parts", "--model", "oam", "--dask-scheduler", "x"], "run on a cluster"),
         (
             ["parts", "--model", "opauc", "--dask-scheduler", "x", "--checkpoint", "k"],

@@ -33,6 +33,23 @@ def lines(card, name):
     return section(card, name).splitlines()
 
 
+def test_names_are_no_markup():
+    bad = "<img src=x> `<b>` [a](b)\n\n# c"
+    frame = FRAME.rename(columns={"x0": bad})
+    labels = np.where(Y, "y`<i>`", "n")
+    model = make_pipeline(StandardScaler(), RankSVM()).fit(frame, labels)
+    model.steps[0] = ("<u>", model.steps[0][1])
+    card = model_card(model, X=frame, y=labels, title=bad)
+    assert card.startswith(
+        "# &lt;img src=x&gt; \\`&lt;b&gt;\\` \\[a\\](b) # c\n\n## Model"
+    )
+    assert "- &lt;u&gt;: `StandardScaler`" in card
+    # Between two backticks, one means itself.
+    names = "- Names: `` <img src=x> `<b>` [a](b) # c ``, `x1`"
+    assert any(line.startswith(names) for line in lines(card, "Training data"))
+    assert "- Classes: `'n'`, `` 'y`<i>`' ``" in card
+
+
 def test_all_of_a_card():
     model = RankSVM(alpha=0.25).fit(X[:200], Y[:200])
     parts = {"X": X[:200], "y": Y[:200], "X_test": X[200:], "y_test": Y[200:]}

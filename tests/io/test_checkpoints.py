@@ -223,6 +223,22 @@ def test_fit_goes_on_from_files(model, tmp_path):
     assert_array_equal(resumed.decision_function(X), whole.decision_function(X))
 
 
+@pytest.mark.parametrize(
+    "model",
+    [RankSVM(tol=0.1), NBAUC(30, alpha=0.01, gamma=0.05, tol=0.9, random_state=0)],
+    ids=str,
+)
+def test_a_fit_that_needs_no_second_step_keeps_its_start(model, tmp_path):
+    source = batches(6000, 1000)
+    whole = clone(model).fit_stream(source, checkpoint=Checkpoints(tmp_path))
+    assert whole.n_iter_ <= 1
+    assert names(tmp_path)
+    resumed = clone(model).fit_stream(source, checkpoint=Checkpoints(tmp_path))
+    X = source[0][0]
+    assert_array_equal(resumed.decision_function(X), whole.decision_function(X))
+    assert resumed.history_ == whole.history_
+
+
 @pytest.mark.parametrize("model", [OPAUC(), SGDClassifier(random_state=0)], ids=str)
 @pytest.mark.parametrize("past", [{"window": 300}, {"window": None, "fading": 0.99}])
 def test_evaluate_stream_goes_on(model, past, tmp_path):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from aucmax._utils.optional import import_optional
+from aucmax.io._atomic import replacing
 
 FILES = resources.files("aucmax.bench")
 
@@ -32,10 +33,6 @@ def write_page(path: str | os.PathLike[str], text: str) -> Path:
     """Write a file, and its folder if need be; return its path."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        draft.write_text(text, encoding="utf-8", newline="\n")
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    with replacing(path) as draft:
+        draft.write_bytes(text.encode())
     return path

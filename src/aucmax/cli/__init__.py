@@ -7,6 +7,8 @@ import sys
 __all__ = ["main"]
 
 INTERRUPTED = 130
+# Of a process that SIGPIPE ends: 128 and the number of the signal.
+READER_GONE = 141
 
 
 def main() -> None:

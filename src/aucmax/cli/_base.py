@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
-from aucmax.cli import INTERRUPTED
+from aucmax.cli import INTERRUPTED, READER_GONE
 
 # What the library raises on purpose, with a message for the user.
 EXPECTED = (ValueError, OSError, ImportError, RuntimeError)
@@ -31,6 +31,8 @@ class Commands(click.Group):
         except KeyboardInterrupt:
             tell("\nStopped.")
             raise click.exceptions.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            _end_without_reader()
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command that was chosen."""
@@ -42,11 +44,20 @@ class Commands(click.Group):
         except (click.ClickException, click.Abort, click.exceptions.Exit):
             raise
         except BrokenPipeError:
-            raise  # The reader, such as head, has enough: click ends without a word.
+            _end_without_reader()
         except Exception as error:  # of any kind: one sentence, unless --debug is given
             if ctx.params["debug"]:
                 raise
             raise click.ClickException(_sentence(error)) from error
+
+
+def _end_without_reader() -> NoReturn:
+    """End without a word: the reader of a pipe, such as head, has enough."""
+    # Else Python would try again to write what is left, and complain.
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)
+    sys.exit(READER_GONE)
 
 
 class Verb(click.Command):
@@ -152,17 +163,6 @@ def show_columns(rows: Sequence[Sequence[str]]) -> None:
         click.echo(line.rstrip())
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file: all of it, or nothing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a file into a folder that is there: all of it, or nothing."""
     from aucmax.io._atomic import replacing
@@ -173,10 +173,11 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 def check_new(path: Path, *, force: bool) -> None:
     """End the command if a file cannot be written; told before any work."""
+    from aucmax.io._atomic import check_replaceable
+
     if not path.parent.is_dir():
         fail(f"There is no folder {path.parent} to write {path.name} to.")
-    if path.is_dir():
-        fail(f"{path} is a folder. Give the name of a file in it.")
+    check_replaceable(path)
     if path.exists() and not force:
         fail(f"{path} is there already. Name another file, or add --force.")
 

@@ -18,11 +18,14 @@ from aucmax._utils.typing import BoolArray
 from aucmax.cli._base import count, tell
 from aucmax.cli._words import told_in_options
 from aucmax.io import Table, read_table
+from aucmax.io.lines import short
 from aucmax.io.source import OPENERS, STDIN
 from aucmax.io.table import LIBSVM
 
 # Names and values shown in a message.
 SHOWN = 8
+# Letters of each.
+LONGEST = 60
 # With more whole numbers than this, a target is taken for a quantity.
 MOST_CLASSES = 20
 DECIMAL_COMMA = re.compile(r"\s*[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+\s*")
@@ -160,14 +163,17 @@ def all_but(drop: Sequence[str]) -> Choose:
         for name in drop:
             if name not in names:
                 raise ValueError(
-                    f"{source} has no column {name!r} to drop. {_nearest(name, names)}"
+                    f"{source} has no column {short(name)} to drop. "
+                    + _nearest(name, names)
                 )
         return [name for name in names if name not in drop]
 
     return choose
 
 
-def exactly(features: Sequence[str], keep: Sequence[str] = ()) -> Choose:
+def exactly(
+    features: Sequence[str], keep: Sequence[str] = (), target: str | None = None
+) -> Choose:
     """Return what chooses these columns, and says what else there is."""
 
     def choose(names: Sequence[str], source: str) -> list[str]:
@@ -181,10 +187,17 @@ def exactly(features: Sequence[str], keep: Sequence[str] = ()) -> Choose:
         for name in keep:
             if name not in names:
                 raise ValueError(
-                    f"{source} has no column {name!r} to keep. {_nearest(name, names)}"
+                    f"{source} has no column {short(name)} to keep. "
+                    + _nearest(name, names)
                 )
         wanted = list(dict.fromkeys([*features, *keep]))
         extra = [name for name in names if name not in wanted]
+        if target in extra:
+            extra.remove(target)
+            tell(
+                f"Note: column {short(target)} of {source}, the target of the model, "
+                "is left out."
+            )
         if extra:
             n_columns = count(len(extra), "column")
             tell(
@@ -204,7 +217,13 @@ def _nearest(name: str, names: Sequence[str]) -> str:
 
 def _shown(names: Sequence[Any]) -> str:
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(str(name) for name in names[:SHOWN]) + more
+    return ", ".join(map(brief, names[:SHOWN])) + more
+
+
+def brief(value: Any) -> str:
+    """Return a name or a label as it is; of a long one the beginning, in quotes."""
+    text = str(value)
+    return text if len(text) <= LONGEST else short(text)
 
 
 def kinds_of(X: Any) -> dict[str, str]:
@@ -238,8 +257,8 @@ def as_kinds(
             row = int(np.flatnonzero(np.isinf(column.to_numpy()))[0])
             way_out = ", or leave the column out with --drop" if can_drop else ""
             raise ValueError(
-                f"Column {name!r} of {source} holds infinity in row {row}, counted "
-                f"from 0. Replace it{way_out}."
+                f"Column {short(name)} of {source} holds infinity in row {row}, "
+                f"counted from 0. Replace it{way_out}."
             )
     return X.assign(**changed) if changed else X
 
@@ -271,8 +290,8 @@ def _to_kind(column: Any, kind: str, source: str) -> Any:
     except (ValueError, TypeError):
         example = column.dropna().iloc[0]
         raise ValueError(
-            f"Column {column.name!r} of {source} holds {found}, such as {example!s}, "
-            f"where the model learned from {kind}s. Mend it."
+            f"Column {short(column.name)} of {source} holds {found}, such as "
+            f"{brief(example)}, where the model learned from {kind}s. Mend it."
         ) from None
 
 
@@ -330,9 +349,9 @@ def _tell_of_positive(
         return
     tell(
         f"Note: the positive label of {what.removeprefix('The label of ')} is "
-        f"{labels.positive}, the last one in the alphabet, which {n_pos:,} of "
-        f"{count(len(y), 'row')} have. If {labels.negative} shall be ranked high, add "
-        f"--positive {shlex.quote(labels.negative)}."
+        f"{brief(labels.positive)}, the last one in the alphabet, which {n_pos:,} of "
+        f"{count(len(y), 'row')} have. If {brief(labels.negative)} shall be ranked "
+        f"high, add --positive {shlex.quote(labels.negative)}."
     )
 
 
@@ -342,15 +361,16 @@ def _tell_of_commas(table: Table, kinds: Mapping[str, str]) -> None:
         seen = table.X[name].dropna()
         if len(seen) and all(map(DECIMAL_COMMA.fullmatch, map(str, seen))):
             tell(
-                f"Note: column {name!r} of {table.source} is taken for text, because "
-                f"its numbers have a decimal comma, such as {seen.iloc[0]}. Write them "
-                "with a point."
+                f"Note: column {short(name)} of {table.source} is taken for text, "
+                f"because its numbers have a decimal comma, such as {seen.iloc[0]}. "
+                "Write them with a point."
             )
 
 
 def what_labels(target: str | None, source: str) -> str:
     """Return what to call the labels of a file."""
-    return f"The label of {source}" if target is None else f"{target!r} of {source}"
+    of = "The label" if target is None else short(target)
+    return f"{of} of {source}"
 
 
 def find_labels(
@@ -361,7 +381,7 @@ def find_labels(
     texts = [label_text(value) for value in values]
     if len(values) == 1:
         raise ValueError(
-            f"{what} is {texts[0]} in all rows. Rows of two classes are needed."
+            f"{what} is {brief(texts[0])} in all rows. Rows of two classes are needed."
         )
     if positive is None and _looks_continuous(values):
         raise ValueError(
@@ -380,7 +400,8 @@ def find_labels(
         positive = texts[-1]
     if positive not in texts:
         raise ValueError(
-            f"{what} has no value {positive!r} to be positive. It has {_shown(texts)}."
+            f"{what} has no value {short(positive)} to be positive. It has "
+            f"{_shown(texts)}."
         )
     is_pos = np.asarray(y == values[texts.index(positive)])
     is_rest = len(values) > 2
@@ -407,8 +428,8 @@ def which_positive(y: NDArray[Any], labels: Labels, what: str) -> BoolArray:
     if unknown:
         raise ValueError(
             f"{what} holds {_shown(unknown)}, but the model knows "
-            f"{labels.negative} and {labels.positive} only. Leave these rows out, or "
-            "name another column."
+            f"{brief(labels.negative)} and {brief(labels.positive)} only. Leave these "
+            "rows out, or name another column."
         )
     is_pos = np.zeros(len(y), dtype=bool)
     if labels.positive in texts:
@@ -416,7 +437,7 @@ def which_positive(y: NDArray[Any], labels: Labels, what: str) -> BoolArray:
     if is_pos.all() or not is_pos.any():
         raise ValueError(
             f"{what} is {_shown(texts)} in all rows. For an AUC, rows of both "
-            f"{labels.negative} and {labels.positive} are needed."
+            f"{brief(labels.negative)} and {brief(labels.positive)} are needed."
         )
     return is_pos
 

@@ -103,9 +103,9 @@ def stream_options(command: _Function) -> _Function:
 
 def force_option(command: _Function) -> _Function:
     """Add ``--force``."""
-    return click.option("--force", is_flag=True, help="Replace files that are there.")(
-        command
-    )
+    return click.option(
+        "--force", is_flag=True, help="Replace regular files that are there."
+    )(command)
 
 
 def target_option(command: _Function) -> _Function:

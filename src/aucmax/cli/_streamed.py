@@ -25,6 +25,7 @@ from aucmax.cli._data import (
 from aucmax.cli._fitting import SAMPLE_ROWS, score_rows
 from aucmax.cli._words import told_in_options
 from aucmax.io import Batches, Checkpoints, read_batches
+from aucmax.io.lines import short
 from aucmax.metrics import AUCInterval, roc_auc_interval
 
 BATCH_ROWS = 20_000
@@ -244,8 +245,8 @@ def _raw(batches: Batches, target: str | None) -> Iterator[tuple[Any, NDArray[An
             if is_missing.any():
                 row = n_before + int(is_missing.argmax())
                 raise ValueError(
-                    f"A label in {target!r} is missing, the first one in row {row}, "
-                    "counted from 0 through all files. Leave these rows out."
+                    f"A label in {short(target)} is missing, the first one in row "
+                    f"{row}, counted from 0 through all files. Leave these rows out."
                 )
             yield frame.drop(columns=target), frame[target].to_numpy()
             n_before += len(frame)

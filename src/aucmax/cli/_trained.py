@@ -36,12 +36,15 @@ class Expected(NamedTuple):
         What they hold, if that is known.
     labels : Labels
         The two classes.
+    target : str or None
+        The column that had them, if that is known.
     """
 
     names: tuple[str, ...]
     n_features: int | None
     kinds: dict[str, str]
     labels: Labels
+    target: str | None = None
 
 
 def expects(problem: Any) -> Expected:
@@ -74,6 +77,7 @@ def open_model(path: str, trust: Sequence[str]) -> tuple[Any, Expected]:
         getattr(model, "n_features_in_", None),
         _checked_kinds(told.get("columns"), names),
         _labels(told.get("labels"), classes),
+        told.get("target"),
     )
     return model, expected
 
@@ -111,7 +115,9 @@ def read_for(
     kept : DataFrame or None
         The columns to keep.
     """
-    choose: Choose = exactly(expected.names, keep) if expected.names else all_but(())
+    choose: Choose = all_but(())
+    if expected.names:
+        choose = exactly(expected.names, keep, expected.target)
     # Codes such as 01 must not become numbers because all of this file look like it.
     parsed = [name for name, kind in expected.kinds.items() if kind != "text"]
     known = [name for name in expected.kinds if name not in parsed]

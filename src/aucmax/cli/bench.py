@@ -20,7 +20,6 @@ from aucmax.cli._base import (
     split_names,
     tell,
     usage_errors,
-    write_text,
 )
 
 if TYPE_CHECKING:
@@ -201,6 +200,7 @@ def table(
     out: Path | None,
 ) -> None:
     """Print the tables and figures of the paper KEY from results that are there."""
+    from aucmax.bench.page import write_page
     from aucmax.bench.plan import check_names
     from aucmax.bench.protocol import load_paper
 
@@ -211,7 +211,7 @@ def table(
     if out is None:
         click.echo(text, nl=False)
     else:
-        write_text(out, text)
+        write_page(out, text)
         tell(f"Wrote {out}.")
 
 

@@ -2,6 +2,7 @@
 """``aucmax compare``: several models on one table."""
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     cls=Verb,
     short_help="Compare models by cross-validation.",
     epilog=examples(
+        "aucmax compare loans.csv --target default",
         "aucmax compare loans.csv --target default --models auto,logistic,hgb",
         "aucmax compare loans.csv --target default --models nbauc,svc --plot roc.png",
         "aucmax compare rows.svm --models opauc,ranksvm,lightgbm --cv 10 --json",
@@ -53,8 +55,8 @@ if TYPE_CHECKING:
     "--models",
     metavar="A,B",
     multiple=True,
-    required=True,
-    help=f"Of: {', '.join(MODELS)}.",
+    help=f"Of: {', '.join(MODELS)}. If not given: auto, logistic, nbauc and, where it "
+    "is installed, lightgbm, else hgb.",
 )
 @click.option(
     "--cv",
@@ -101,8 +103,8 @@ def compare(
     zero says that a model is worse than the best one by more than chance. The tests
     ignore that the models were fitted to rows in common, so they are a guide.
     """
-    names = list(dict.fromkeys(map(check_model, split_names(models, MODELS) or [])))
-    if time_budget is not None and "auto" not in names:
+    names = list(dict.fromkeys(map(check_model, split_names(models, MODELS) or ())))
+    if time_budget is not None and names and "auto" not in names:
         raise click.UsageError(
             "--time-budget is for the model auto, which is not among --models."
         )
@@ -110,10 +112,11 @@ def compare(
         check_apart(plot, data)
         check_new(plot, force=force)
 
-    from aucmax.cli._data import need_target, read_problem
+    from aucmax.cli._data import is_libsvm, need_target, read_problem
     from aucmax.cli._fitting import check_folds
 
     need_target(data, format, target)
+    names = names or _usual_models(is_libsvm(data, format))
     more = {} if time_budget is None else {"time_budget": time_budget}
     estimators = {name: make_estimator(name, {}, seed=seed, **more) for name in names}
     problem = read_problem(
@@ -143,6 +146,13 @@ def compare(
     show_columns(rows)
     if plot is not None:
         tell(f"Wrote {plot}.")
+
+
+def _usual_models(is_sparse: bool) -> list[str]:
+    """Return the models to compare if none is named."""
+    boosted = "lightgbm" if find_spec("lightgbm") else "hgb"
+    names = ["auto", "logistic", boosted, "nbauc"]
+    return [name for name in names if name != "hgb" or not is_sparse]
 
 
 def _run(

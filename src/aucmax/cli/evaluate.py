@@ -145,7 +145,10 @@ def evaluate(
             **{key: finite_or_none(value) for key, value in best._asdict().items()},
         },
     }
-    rows = _rows(facts, best)
+    weighed = "both classes weighing the same"
+    if costs is not None:
+        weighed = f"costs {cost_fp:.4g} and {cost_fn:.4g}"
+    rows = _rows(facts, best, weighed)
     if plot is not None:
         _plot(plot, Path(model).stem, tested, scores, rows, curve)
         facts["plot"] = str(plot)
@@ -157,13 +160,14 @@ def evaluate(
         tell(f"Wrote {plot}.")
 
 
-def _rows(facts: dict[str, Any], best: "OperatingPoint") -> list[tuple[str, str]]:
+def _rows(
+    facts: dict[str, Any], best: "OperatingPoint", weighed: str
+) -> list[tuple[str, str]]:
     auc, part = facts["auc"], facts["partial_auc"]
     if math.isinf(best.threshold):
         where = f"call {'no row' if best.threshold > 0 else 'all rows'} positive"
     else:
         where = f"{best.threshold:.6g}"
-    costs = f"costs {facts['best']['cost_fp']:.4g} and {facts['best']['cost_fn']:.4g}"
     return [
         ("rows", f"{facts['rows']:,}"),
         ("positives", f"{facts['positives']:,} ({facts['labels']['positive']})"),
@@ -173,7 +177,7 @@ def _rows(facts: dict[str, Any], best: "OperatingPoint") -> list[tuple[str, str]
             f"{part['area']:.4f} of {part['max_fpr']:g}, false positive rate up to "
             f"{part['max_fpr']:g}; standardized {part['standardized']:.4f}",
         ),
-        ("best threshold", f"{where}, with {costs}"),
+        ("best threshold", f"{where}, with {weighed}"),
         ("sensitivity", f"{best.sensitivity:.4f}"),
         ("specificity", f"{best.specificity:.4f}"),
         ("precision", _number(best.precision)),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``aucmax fit``: from a table to a model file."""
 
+import glob
 import math
 import time
 from pathlib import Path
@@ -103,7 +104,8 @@ class _Result(NamedTuple):
     "--out",
     metavar="FILE",
     type=FILE,
-    help="File of the model; DATA's name with .skops, in this folder, if not given.",
+    help="File of the model; DATA's name with .skops, in this folder, if not given; "
+    "model.skops for a pattern.",
 )
 @click.option("--card", metavar="FILE", type=FILE, help="Also describe it, here.")
 @force_option
@@ -159,8 +161,10 @@ def fit(
     """
     name = check_model(name)
     stream = stream or checkpoint is not None or dask_scheduler is not None
+    if every is not None and checkpoint is None:
+        raise click.UsageError("--every N is for --checkpoint DIR only.")
     if stream:
-        _check_stream(name, data, cv, every, checkpoint, dask_scheduler)
+        _check_stream(name, data, cv, checkpoint, dask_scheduler)
     if time_budget is not None and name != "auto":
         raise click.UsageError("--time-budget is for --model auto only.")
     if cv == 1:
@@ -227,15 +231,16 @@ def fit(
 
 
 def _stem(data: str) -> str:
-    """Return the name of a file up to its first dot; "model" for a stream."""
-    return "model" if data == "-" else Path(data).name.partition(".")[0] or "model"
+    """Return the name of a file up to its first dot; "model" where there is none."""
+    path = Path(data)
+    has_no_name = data == "-" or (glob.has_magic(path.name) and not path.exists())
+    return "model" if has_no_name else path.name.partition(".")[0] or "model"
 
 
 def _check_stream(
     name: str,
     data: str,
     cv: int | None,
-    every: int | None,
     checkpoint: Path | None,
     dask_scheduler: str | None,
 ) -> None:
@@ -260,8 +265,6 @@ def _check_stream(
             f"{name} does not run on a cluster. Choose --model among: "
             f"{', '.join(DASK_MODELS)}."
         )
-    if checkpoint is None and every is not None:
-        raise click.UsageError("--every N is for --checkpoint DIR only.")
     if checkpoint is not None and dask_scheduler is not None:
         raise click.UsageError("A cluster keeps no checkpoints. Leave one of them out.")
 
@@ -389,7 +392,7 @@ def _card(
     facts: dict[str, Any],
 ) -> str:
     from aucmax.cli._streamed import Stream
-    from aucmax.io import model_card
+    from aucmax.io.card import escape_markdown, model_card
 
     rows: dict[str, Any] = {}
     if not isinstance(problem, Stream):
@@ -397,11 +400,11 @@ def _card(
     if tested is not None:
         y_test = model.classes_[tested.is_pos.astype(int)]
         rows |= {"X_test": tested.X, "y_test": y_test}
-    notes = [f"Trained by aucmax fit from {facts['data']}."]
+    notes = [f"Trained by aucmax fit from {escape_markdown(facts['data'])}."]
     if facts["auc"] is not None:
         notes.append(f"AUC {_auc_text(facts['auc'])}, {facts['measured']}.")
     if hasattr(model, "explain"):
-        notes.append("\n\n" + model.explain())
+        notes.append("\n\n" + escape_markdown(model.explain()))
     out = Path(facts["out"])
     return model_card(
         model, title=out.stem, notes=" ".join(notes), file=out.name, **rows

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``aucmax predict``: scores of new rows."""
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -16,8 +17,9 @@ from aucmax.cli._options import (
     trust_option,
 )
 
-if TYPE_CHECKING:
-    from aucmax.cli._data import Labels
+# What makes a spreadsheet take text for a formula.
+FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 @click.command(
@@ -44,7 +46,14 @@ if TYPE_CHECKING:
     "--keep",
     metavar="COL",
     multiple=True,
-    help="Copy this column of DATA; may be given several times.",
+    help="Copy this column of DATA, as it is; may be given several times. For a "
+    "spreadsheet, see --escape-formulas.",
+)
+@click.option(
+    "--escape-formulas",
+    is_flag=True,
+    help="Put ' before kept text, labels and names that begin with = + - @ or a tab, "
+    "so that no spreadsheet runs them. Numbers stay.",
 )
 @trust_option
 @format_option
@@ -57,6 +66,7 @@ def predict(
     proba: bool,
     label: bool,
     keep: tuple[str, ...],
+    escape_formulas: bool,
     trust: tuple[str, ...],
     format: str | None,
     separator: str | None,
@@ -88,7 +98,11 @@ def predict(
     table, kept = read_for(
         expected, data, format=format, separator=separator, keep=keep
     )
-    parts = _score(estimator, expected.labels, table.X, kept, proba, label)
+    texts = expected.labels[:2]
+    if escape_formulas:
+        texts = _escape(texts[0]), _escape(texts[1])
+        kept = kept if kept is None else kept.map(_escape).rename(columns=_escape)
+    parts = _score(estimator, texts, table.X, kept, proba, label)
     if out is None:
         _write(parts, sys.stdout)
         return
@@ -97,8 +111,14 @@ def predict(
     tell(f"Wrote {out}.")
 
 
+def _escape(value: Any) -> Any:
+    """Return a value that is no formula."""
+    is_formula = isinstance(value, str) and value.startswith(FORMULAS)
+    return f"'{value}" if is_formula and not NUMBER.fullmatch(value) else value
+
+
 def _score(
-    model: Any, labels: "Labels", X: Any, kept: Any, proba: bool, label: bool
+    model: Any, texts: tuple[str, str], X: Any, kept: Any, proba: bool, label: bool
 ) -> Iterator[Any]:
     """Yield frames with the columns to write, some rows at a time."""
     import pandas
@@ -116,8 +136,7 @@ def _score(
             columns["probability"] = model.predict_proba(rows)[:, 1]
         if label:
             is_pos = model.predict(rows) == model.classes_[1]
-            texts = pandas.Series([labels.negative, labels.positive])
-            columns["label"] = texts[is_pos.astype(int)].to_numpy()
+            columns["label"] = pandas.Series(texts)[is_pos.astype(int)].to_numpy()
         yield pandas.DataFrame(columns)
 
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A page about a model, for people."""
 
+import html
 import inspect
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -51,9 +53,10 @@ def model_card(
     X_test, y_test : array-like, sparse matrix or data frame, default=None
         Rows the model has not seen, for the AUC and its interval.
     title : str, default=None
-        The heading; None: the name of the model's class.
+        The heading, as plain text; None: the name of the model's class.
     notes : str, default=None
-        Markdown of your own: what the model is for, and what not.
+        Markdown of your own: what the model is for, and what not. It is taken as it
+        is, with all HTML in it.
     file : str, default="model.skops"
         The file that the model is saved in, for those who load it.
 
@@ -100,8 +103,9 @@ def model_card(
     """
     _check_pair("X", X, "y", y)
     _check_pair("X_test", X_test, "y_test", y_test)
+    name = type(_innermost(model)).__name__
     sections = [
-        f"# {title or type(_innermost(model)).__name__}",
+        f"# {escape_markdown(' '.join(title.split()) if title else name)}",
         notes,
         *_model(model),
         *_training(model, X, y),
@@ -113,6 +117,29 @@ def model_card(
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
+def escape_markdown(text: str) -> str:
+    r"""Return text that means itself in Markdown, with no HTML, link or emphasis.
+
+    Examples
+    --------
+    >>> from aucmax.io.card import escape_markdown
+    >>> escape_markdown("<b>loans_1</b> [x](y)")
+    '&lt;b&gt;loans_1&lt;/b&gt; \\[x\\](y)'
+    """
+    # Within a word, or at its end, an underscore begins no emphasis.
+    marks = r"[\\`*\[\]]|(?<![^\W_])_"
+    return re.sub(marks, r"\\\g<0>", html.escape(text, quote=False))
+
+
+def _code(text: str) -> str:
+    """Return text as code in Markdown, whatever is in it."""
+    text = " ".join(text.split())
+    if "`" not in text:
+        return f"`{text}`"
+    fence = "`" * (1 + max(map(len, re.findall("`+", text))))
+    return f"{fence} {text} {fence}"
+
+
 def _model(model: Any) -> Iterator[str]:
     yield "## Model"
     yield _first_sentence(_innermost(model))
@@ -121,7 +148,7 @@ def _model(model: Any) -> Iterator[str]:
 
 def _parts(estimator: Any, name: str) -> Iterator[str]:
     """Tell of an estimator and of all that are inside it."""
-    label = f"{name}: " if name else ""
+    label = f"{escape_markdown(name)}: " if name else ""
     yield f"{label}`{type(estimator).__name__}`: {_settings(estimator)}"
     for each, part in _inside(estimator):
         yield from _parts(part, f"{name}.{each}".lstrip("."))
@@ -153,7 +180,7 @@ def _first_sentence(model: Any) -> str:
 def _settings(estimator: Any) -> str:
     """Return the parameters that were set, other than estimators inside."""
     changed = [
-        f"`{name}={told(value)}`"
+        _code(f"{name}={told(value)}")
         for name, value in changed_parameters(estimator).items()
         if name not in HOLDERS
     ]
@@ -170,7 +197,7 @@ def _training(model: Any, X: Any, y: Any) -> Iterator[str]:
         return
     if names:
         more = f" and {len(names) - N_NAMES} more" if len(names) > N_NAMES else ""
-        shown = ", ".join(f"`{name}`" for name in names[:N_NAMES])
+        shown = ", ".join(map(_code, names[:N_NAMES]))
         lines.append(f"Names: {shown}{more}")
     yield "## Training data"
     yield _list(lines)
@@ -183,7 +210,7 @@ def _summary(X: Any, y: Any, classes: NDArray[Any]) -> list[str]:
     return [
         f"Rows: {X.shape[0]}",
         f"Features: {X.shape[1]}",
-        f"Classes: {', '.join(f'`{told(each)}`' for each in classes.tolist())}",
+        f"Classes: {', '.join(_code(told(each)) for each in classes.tolist())}",
         _positives(np.asarray(y), classes),
         f"Missing values: {missing}",
     ]
@@ -192,7 +219,7 @@ def _summary(X: Any, y: Any, classes: NDArray[Any]) -> list[str]:
 def _positives(labels: NDArray[Any], classes: NDArray[Any]) -> str:
     n_pos = int(np.count_nonzero(labels == classes[-1]))
     share = _percent(n_pos, len(labels))
-    return f"Positives (`{told(classes.tolist()[-1])}`): {n_pos} ({share})"
+    return f"Positives ({_code(told(classes.tolist()[-1]))}): {n_pos} ({share})"
 
 
 def _n_missing(X: Any) -> int:

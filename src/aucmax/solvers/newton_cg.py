@@ -84,8 +84,8 @@ def newton_cg(
 
     Cost: two passes over the rows per CG step, one sort per point of a line search.
 
-    After every step its state is offered; ``saved`` is such a state, from which the
-    same steps follow as without the break.
+    The state is offered at the start and after every step but the last; ``saved`` is
+    such a state, from which the same steps follow as without the break.
     """
     solver = NewtonCG(
         design,
@@ -191,6 +191,9 @@ class NewtonCG(Descent):
         history, self.taken = self.taken, []
         preconditioner = self.preconditioner or self._new_preconditioner()
         preconditioner.factorise(alpha)
+        if offer is not None and not history:
+            # Of large data, most passes lead to the start, and one step may be enough.
+            offer(lambda: self.state(history))
         converged = not history and self._is_close_enough(alpha, tol)
         gap = history[-1].gap if history else np.inf
         for _ in range(0 if converged else max_iter - len(history)):

@@ -83,8 +83,8 @@ def nonlinear_cg(
 
     Cost: two passes over the rows per step.
 
-    After every step its state is offered; ``saved`` is such a state, from which the
-    same steps follow as without the break.
+    The state is offered at the start and after every step; ``saved`` is such a state,
+    from which the same steps follow as without the break.
     """
     solver = NonlinearCG(
         design,
@@ -189,6 +189,9 @@ class NonlinearCG(Descent):
             block = self._renewed_block(alpha, final)
             direction = previous = None
             history: list[Step] = []
+            if offer is not None:
+                # Of large data, most passes lead to the start, which may be the end.
+                offer(partial(self.state, _Way(alpha, block, None, None, history)))
         else:
             (alpha, block, direction, previous, history), self.way = self.way, None
         while True:
@@ -264,7 +267,7 @@ class NonlinearCG(Descent):
             alpha,
             CurvatureBlock.restored(state["block"], alpha),
             state["direction"],
-            tuple(state["previous"]),
+            state["previous"] and tuple(state["previous"]),
             [Step(*map(float, step)) for step in state["history"]],
         )
 
