@@ -19,7 +19,7 @@ from aucmax.cli._options import (
 
 # What makes a spreadsheet take text for a formula.
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
 @click.command(
