@@ -82,6 +82,8 @@ class CachePlan:
         X = sparse.csr_matrix(
             (*found, starts - start), shape=(high - low, self.n_features)
         )
+        # An index beyond the columns would have others read whatever is in memory.
+        X.check_format(full_check=True)
         X.has_canonical_format = True
         return X
 

@@ -7,7 +7,7 @@ from math import ceil
 from typing import Any, NamedTuple
 
 from aucmax._utils.optional import import_optional
-from aucmax.io._arrow import column_names
+from aucmax.io._arrow import column_names, validated
 from aucmax.io._reading import Refused
 from aucmax.io.source import Source
 
@@ -102,8 +102,11 @@ def read_pieces(
         kept, row = _without_groups(content.metadata, skip)
         # All of them stop at the same rows.
         readers = [
-            content.iter_batches(
-                rows, row_groups=kept, columns=list(columns[k : k + width])
+            map(
+                validated,
+                content.iter_batches(
+                    rows, row_groups=kept, columns=list(columns[k : k + width])
+                ),
             )
             for k in range(0, len(columns), width)
         ]
@@ -135,7 +138,7 @@ def _parquet_records(
     with _parquet(file) as content:
         kept, row = _without_groups(content.metadata, skip)
         batches = content.iter_batches(rows, row_groups=kept, columns=list(columns))
-        yield from without_first(batches, skip - row)
+        yield from without_first(map(validated, batches), skip - row)
 
 
 def _without_groups(metadata: Any, skip: int) -> tuple[range, int]:
@@ -175,7 +178,7 @@ def _ipc_records(file: Any, columns: Sequence[str], rows: int) -> Iterator[Any]:
         if hasattr(content, "get_batch")
         else content
     )
-    for batch in batches:
+    for batch in map(validated, batches):
         for low in range(0, batch.num_rows, rows):
             yield batch.slice(low, rows)
 
