@@ -506,7 +506,7 @@ def test_libsvm_features_beyond_those_asked_for(tmp_path):
         r"b\.svm has the label 0.5, but all before it were whole", pattern, target=None
     )
     (tmp_path / "a.svm").write_text("1\n0\n")
-    refused("has no features", tmp_path / "a.svm", target=None)
+    refused("has no index:value pairs", tmp_path / "a.svm", target=None)
 
 
 @pytest.mark.parametrize(

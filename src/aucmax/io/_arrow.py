@@ -2,17 +2,20 @@
 """Columns of a file as an Arrow table; the files that pyarrow reads."""
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import IO, Any
 
 from aucmax._utils.optional import import_optional
-from aucmax.io._reading import Refused, read_or_diagnose
+from aucmax.io._errors import naming
+from aucmax.io._reading import read_or_diagnose
 from aucmax.io.header import check_names, diagnose_table, read_header
+from aucmax.io.lines import LONGEST_LINE, open_text
 from aucmax.io.source import Source
 
 # Bytes parsed at a time. A row must fit; if one does not, the second size is tried.
-BLOCK_BYTES = (2**22, 2**29)
+BLOCK_BYTES = (2**22, LONGEST_LINE)
 # Bytes copied at a time.
 COPIED_BYTES = 2**20
+NAMED = {"parquet": "a Parquet file", "arrow": "an Arrow or Feather file"}
 
 # What picks columns: takes all names, returns those to read.
 Pick = Callable[[Sequence[str]], list[str]]
@@ -29,7 +32,7 @@ def read_text(
 
     def read() -> Any:
         arrow = import_optional("pyarrow", "io")
-        reopen, n_quotes = _without_python(source)
+        reopen, n_quotes = _without_python(source, open_text(source))
         for size in BLOCK_BYTES:
             try:
                 table = _parse(reopen(), wanted, separator, size, text)
@@ -48,7 +51,7 @@ def read_text(
     return read_or_diagnose(source, read, lambda: diagnose_table(source, separator))
 
 
-def _without_python(source: Source) -> tuple[Callable[[], Any], int]:
+def _without_python(source: Source, stream: IO[bytes]) -> tuple[Callable[[], Any], int]:
     """Return what opens the bytes for pyarrow, and how many quotes there are.
 
     pyarrow reads in threads of its own. They may let go of what they read only when the
@@ -58,7 +61,7 @@ def _without_python(source: Source) -> tuple[Callable[[], Any], int]:
     arrow = import_optional("pyarrow", "io")
     path, n_quotes = source.plain_path, 0
     copy = None if path is not None else arrow.BufferOutputStream()
-    with source.open() as stream:
+    with stream:
         while data := stream.read(COPIED_BYTES):
             n_quotes += data.count(b'"')
             if copy is not None:
@@ -99,7 +102,7 @@ def read_parquet_columns(source: Source, pick: Pick) -> Any:
                 content.read(columns=pick(column_names(source, content.schema_arrow)))
             )
 
-    return _read_binary(source, read, "a Parquet file")
+    return _read_binary(source, read, NAMED["parquet"])
 
 
 def read_ipc_columns(source: Source, pick: Pick) -> Any:
@@ -115,7 +118,7 @@ def read_ipc_columns(source: Source, pick: Pick) -> Any:
             table = ipc.open_stream(file).read_all()
         return validated(table.select(pick(column_names(source, table.schema))))
 
-    return _read_binary(source, read, "an Arrow or Feather file")
+    return _read_binary(source, read, NAMED["arrow"])
 
 
 def validated(content: Any) -> Any:
@@ -142,18 +145,10 @@ def column_names(source: Source, schema: Any) -> list[str]:
 
 def _read_binary(source: Source, read: Callable[[Any], Any], kind: str) -> Any:
     arrow = import_optional("pyarrow", "io")
-    try:
+    with naming(source.name, kind):
         if source.plain_path is not None:
             # Only the columns that are wanted are read from the disk.
             with arrow.OSFile(str(source.plain_path)) as file:
                 return read(file)
-        reopen, _ = _without_python(source)
+        reopen, _ = _without_python(source, source.open())
         return read(reopen())
-    except Refused:
-        raise
-    # Damage shows in many ways: ArrowInvalid, OSError, EOFError, OverflowError...
-    except Exception as error:
-        raise ValueError(
-            f"{source.name} is not {kind}, or it is damaged ({error}). Get it again, "
-            "or pass the right format."
-        ) from error

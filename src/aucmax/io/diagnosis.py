@@ -4,13 +4,16 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from aucmax.io._errors import short
 from aucmax.io._reading import NUMBER, TOO_LARGE, find_column, is_number
 from aucmax.io.header import records, refuse_one_cell
-from aucmax.io.lines import fail, fail_if_empty, short, text_lines
+from aucmax.io.lines import fail, fail_if_empty, text_lines
 from aucmax.io.source import Source
 
 # Of several labels in a line: each has a column.
 MOST_LABELS = 10**6
+# Digits; Python itself refuses to convert some thousands.
+LONGEST_INDEX = 40
 INDEX = re.compile("[+-]?[0-9]+")
 # Other spaces, such as those that do not break, separate nothing.
 SPACES = " \t\r\n\v\f"
@@ -81,6 +84,8 @@ def _diagnose_pair(
     text, colon, value = token.partition(":")
     if not colon or not INDEX.fullmatch(text):
         fail(source, number, f"{short(token)} is not an index:value pair", "Mend it")
+    if len(text) > LONGEST_INDEX:
+        fail(source, number, f"the index {short(text)} is too large", "Renumber them")
     index = int(text)
     if index < 1:
         fail(
@@ -154,7 +159,7 @@ def diagnose_csv(
                 fail(
                     source,
                     number,
-                    f"{short(cell)} in column {names[k]!r} is not a finite number",
+                    f"{short(cell)} in column {short(names[k])} is not a finite number",
                     "Mend or encode it, or leave the column out with drop=",
                 )
     fail_if_empty(source, len(labels))

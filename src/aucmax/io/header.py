@@ -5,12 +5,13 @@ import csv
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from aucmax.io._reading import Refused
-from aucmax.io.lines import text_lines
+from aucmax.io._errors import Refused, listed
+from aucmax.io.lines import UNFINISHED, text_lines
 from aucmax.io.source import Source
 
 SHOWN = 60
-NO_ROWS = "{} has no rows below the names of its columns. Get it again."
+NO_ROWS = "{} has no rows below the names of its columns. " + UNFINISHED
+EMPTY = "{} is empty: it has no header and no rows. " + UNFINISHED
 NAMED = {",": "a comma", "\t": "a tab"}
 FORMATS = {",": "csv", "\t": "tsv"}
 
@@ -19,7 +20,7 @@ def read_header(source: Source, separator: str) -> list[str]:
     """Return the names in the first line, or raise what is wrong with them."""
     names = next((cells for _, cells in records(source, separator, strict=False)), None)
     if names is None:
-        raise Refused(f"{source.name} is empty. Get it again.")
+        raise Refused(EMPTY.format(source.name))
     _check_separator(source, names, separator)
     if all(_is_number(name) for name in names):
         raise Refused(
@@ -38,7 +39,7 @@ def check_names(source: Source, names: Sequence[str]) -> None:
     if repeated:
         raise Refused(
             f"{source.name} has more than one column named "
-            f"{', '.join(map(repr, repeated))}. Rename all but one."
+            f"{listed(repeated)}. Rename all but one."
         )
 
 

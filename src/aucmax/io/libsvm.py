@@ -15,6 +15,7 @@ from sklearn.datasets import load_svmlight_file
 from aucmax._utils.typing import Matrix
 from aucmax.io._reading import read_or_diagnose, whole
 from aucmax.io.diagnosis import MOST_LABELS, diagnose_libsvm
+from aucmax.io.lines import open_text
 from aucmax.io.source import Source, from_path
 
 BLOCK_BYTES = 2**18
@@ -86,7 +87,7 @@ def read_rows(
         diagnose_libsvm(source, n_features, multilabel)
 
     def read() -> tuple[Matrix, Any]:
-        with source.open() as stream:
+        with open_text(source) as stream:
             clean = CleanBytes(stream)
             X, y = load_svmlight_file(
                 BufferedReader(clean, BLOCK_BYTES),

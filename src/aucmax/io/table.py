@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from aucmax._utils.optional import import_optional
 from aucmax._utils.typing import Matrix
 from aucmax.io._arrow import read_ipc_columns, read_parquet_columns, read_text
-from aucmax.io._reading import TOO_LARGE, Refused
+from aucmax.io._errors import Refused, naming, short
+from aucmax.io._reading import TOO_LARGE
 from aucmax.io.columns import Columns, pick_columns
 from aucmax.io.formats import LIBSVM as LIBSVM
 from aucmax.io.formats import TEXT, check_format, check_separator, kind_of
@@ -170,11 +171,14 @@ def _read(
         content = content.select(picked[1:])
     if not content.num_columns:
         raise Refused(f"{source.name} has no column besides the target.")
-    content = _plain(source, content)
-    names = tuple(content.column_names)
-    # Column by column, each freed when it has been converted.
-    X = content.to_pandas(split_blocks=True, self_destruct=True, date_as_object=False)
-    return Table(X, y, names, source.name)
+    schema = _plain_schema(source, content.schema)
+    with naming(source.name):
+        content = content.cast(schema)
+        # Column by column, each freed when it has been converted.
+        X = content.to_pandas(
+            split_blocks=True, self_destruct=True, date_as_object=False
+        )
+    return Table(X, y, tuple(schema.names), source.name)
 
 
 def _is_path(given: Any) -> bool:
@@ -190,14 +194,21 @@ def _refuse_columns(source: Source, target: Any, columns: Any) -> None:
 
 
 def _labels(source: Source, column: Any, name: str) -> NDArray[Any]:
+    kind = column.type
+    types = import_optional("pyarrow", "io").types
+    _refuse_kind(source, name, kind)
+    if types.is_dictionary(kind) and any(
+        chunk.dictionary.null_count for chunk in column.chunks
+    ):
+        # A gap may also be one of the values that are pointed to.
+        column, kind = column.cast(kind.value_type), kind.value_type
     if column.null_count:
         row = column.is_null().index(True).as_py()
         raise ValueError(
             f"{source.name} lacks {column.null_count} of {len(column)} labels in "
-            f"{name!r}, the first in row {row}, counted from 0. Leave these rows out."
+            f"{short(name)}, the first in row {row}, counted from 0. Leave these rows "
+            "out."
         )
-    types = import_optional("pyarrow", "io").types
-    kind = column.type
     labels: NDArray[Any]
     if types.is_primitive(kind):
         labels = column.to_numpy()
@@ -223,28 +234,35 @@ def _check_labels(source: Source, y: NDArray[Any], name: str, *, is_text: bool) 
     if bad.any():
         row = int(bad.argmax())
         raise ValueError(
-            f"The label {y[row]:g} in row {row} of {name!r} in {source.name}, counted "
-            f"from 0, {problem}. {advice}."
+            f"The label {y[row]:g} in row {row} of {short(name)} in {source.name}, "
+            f"counted from 0, {problem}. {advice}."
         )
 
 
-def _plain(source: Source, content: Any) -> Any:
+def _plain_schema(source: Source, schema: Any) -> Any:
     """Return columns of kinds that scikit-learn knows; no row labels of pandas."""
     arrow = import_optional("pyarrow", "io")
-    types = arrow.types
     fields = []
-    for each in content.schema:
+    for each in schema:
         kind = each.type
-        if (
-            types.is_nested(kind)
-            or types.is_binary(kind)
-            or types.is_large_binary(kind)
-        ):
-            raise ValueError(
-                f"Column {each.name!r} of {source.name} holds {kind} values. Leave it "
-                "out with columns=, or turn it into columns of numbers or text."
-            )
-        if types.is_null(kind) or types.is_decimal(kind):
+        _refuse_kind(source, each.name, kind)
+        if arrow.types.is_null(kind) or arrow.types.is_decimal(kind):
             kind = arrow.float64()
         fields.append(arrow.field(each.name, kind))
-    return content.cast(arrow.schema(fields))
+    return arrow.schema(fields)
+
+
+def _refuse_kind(source: Source, name: str, kind: Any) -> None:
+    """Raise if values are no numbers, no text and no dates."""
+    arrow = import_optional("pyarrow", "io")
+    held = kind.value_type if arrow.types.is_dictionary(kind) else kind
+    if (
+        arrow.types.is_nested(held)
+        # Of any width, or a view.
+        or "binary" in str(held)
+        or isinstance(held, arrow.BaseExtensionType)
+    ):
+        raise ValueError(
+            f"Column {short(name)} of {source.name} holds {kind} values. Leave it out "
+            "with columns=, or turn it into columns of numbers or text."
+        )

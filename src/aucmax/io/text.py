@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from aucmax._utils.optional import import_optional
 from aucmax._utils.typing import FloatArray
+from aucmax.io._errors import Refused
 from aucmax.io._reading import (
-    Refused,
     find_column,
     labels_of,
     numbers_of,
@@ -20,6 +20,7 @@ from aucmax.io._reading import (
 )
 from aucmax.io.diagnosis import diagnose_csv
 from aucmax.io.header import refuse_one_cell
+from aucmax.io.lines import open_text
 from aucmax.io.source import from_path
 
 
@@ -82,7 +83,7 @@ def read_csv(
 
     def read() -> tuple[FloatArray, NDArray[Any]]:
         # Unpacked by us, so that a file that is cut off fails alike for every suffix.
-        with source.open() as stream, warnings.catch_warnings():
+        with open_text(source) as stream, warnings.catch_warnings():
             # pandas only warns of lines that are longer than the header.
             warnings.simplefilter("error")
             frame = pandas.read_csv(
