@@ -8,6 +8,7 @@ import random
 import re
 import subprocess
 import sys
+import zipfile
 from functools import partial
 
 import numpy as np
@@ -75,6 +76,10 @@ def parquet():
 
 def whole_files():
     csv = TABLE.to_pandas().to_csv(index=False).encode()
+    json_lines = TABLE.to_pandas().to_json(orient="records", lines=True).encode()
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.csv", csv)
     svm = "".join(f"{k % 2} 1:{k} {k + 2}:0.5 # k\n" for k in range(9)).encode()
     return {
         "a.csv": csv,
@@ -83,6 +88,8 @@ def whole_files():
         "a.svm": svm,
         "a.svm.bz2": bz2.compress(svm),
         "a.arff": ARFF,
+        "a.jsonl": json_lines,
+        "a.zip": file.getvalue(),
         "a.parquet": parquet(),
         "a.feather": feather(),
         "a.ipc": arrow(pa.ipc.new_file),
@@ -223,7 +230,7 @@ def test_mistakes_of_this_code_are_seen(tmp_path, monkeypatch, error):
     monkeypatch.setattr("aucmax.io.libsvm.load_svmlight_file", broken)
     monkeypatch.setattr("aucmax.io._batch_sparse.load_svmlight_file", broken)
     monkeypatch.setattr("aucmax.io.arff.split_rows", broken)
-    for name in whole_files():
+    for name in whole_files().keys() - {"a.jsonl", "a.zip"}:
         for read in ways_to_read(tmp_path / name):
             with pytest.raises(error, match="a mistake"):
                 read()

@@ -7,6 +7,7 @@ from typing import IO, Any
 from aucmax._utils.optional import import_optional
 from aucmax.io._errors import naming
 from aucmax.io._reading import read_or_diagnose
+from aucmax.io.diagnosis import diagnose_json
 from aucmax.io.header import check_names, diagnose_table, read_header
 from aucmax.io.lines import LONGEST_LINE, open_text
 from aucmax.io.source import Source
@@ -33,13 +34,7 @@ def read_text(
     def read() -> Any:
         arrow = import_optional("pyarrow", "io")
         reopen, n_quotes = _without_python(source, open_text(source))
-        for size in BLOCK_BYTES:
-            try:
-                table = _parse(reopen(), wanted, separator, size, text)
-                break
-            except arrow.ArrowInvalid as error:
-                if "block" not in str(error) or size == BLOCK_BYTES[-1]:
-                    raise
+        table = _in_blocks(lambda size: _parse(reopen(), wanted, separator, size, text))
         if n_quotes % 2:
             # One that is never closed would take all that follows for one cell.
             diagnose_table(source, separator)
@@ -49,6 +44,33 @@ def read_text(
         return table
 
     return read_or_diagnose(source, read, lambda: diagnose_table(source, separator))
+
+
+def read_json_lines(source: Source, pick: Pick) -> Any:
+    """Read columns of a text file with a JSON object in each line."""
+    json = import_optional("pyarrow.json", "io")
+
+    def read() -> Any:
+        reopen, _ = _without_python(source, open_text(source))
+        table = _in_blocks(
+            lambda size: json.read_json(reopen(), json.ReadOptions(block_size=size))
+        )
+        return validated(table.select(pick(column_names(source, table.schema))))
+
+    return read_or_diagnose(source, read, lambda: diagnose_json(source))
+
+
+def _in_blocks(parse: Callable[[int], Any]) -> Any:
+    """Return what is parsed in blocks of a size in which each row fits."""
+    arrow = import_optional("pyarrow", "io")
+    *sizes, last = BLOCK_BYTES
+    for size in sizes:
+        try:
+            return parse(size)
+        except arrow.ArrowInvalid as error:
+            if "block" not in str(error):
+                raise
+    return parse(last)
 
 
 def _without_python(source: Source, stream: IO[bytes]) -> tuple[Callable[[], Any], int]:

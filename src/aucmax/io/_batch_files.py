@@ -127,6 +127,11 @@ def _kind(file: InputFile, format: str | None) -> str:
     kind = SAME.get(kind, kind)
     if not file.size:
         raise ValueError(EMPTY.format(source.name))
+    if kind == "jsonl":
+        raise ValueError(
+            f"{source.name} holds lines of JSON, which are not read in batches. Read "
+            "it as a whole with read_table, or write it as Parquet."
+        )
     if source.plain_path is None and kind not in CAN_BE_PACKED:
         raise ValueError(
             f"{source.name} is packed, which {kind} files cannot be to be read in "

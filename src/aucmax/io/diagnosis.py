@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is wrong with a file that could not be read, line by line."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 
@@ -120,6 +121,28 @@ def _diagnose_pair(
             "Mend it, or leave the line out",
         )
     return index
+
+
+def diagnose_json(source: Source) -> None:
+    """Raise ValueError with the first line that is no JSON object."""
+    n_rows = 0
+    for number, line in enumerate(text_lines(source), start=1):
+        if not line.strip():
+            continue
+        n_rows += 1
+        try:
+            is_object = isinstance(json.loads(line), dict)
+        # Also of too many digits or brackets.
+        except (ValueError, RecursionError):
+            is_object = False
+        if not is_object:
+            fail(
+                source,
+                number,
+                f"{short(line.strip())} is not a JSON object",
+                'Each line must be one, such as {"age": 41, "y": 1}',
+            )
+    fail_if_empty(source, n_rows)
 
 
 def diagnose_csv(

@@ -12,7 +12,12 @@ from numpy.typing import NDArray
 
 from aucmax._utils.optional import import_optional
 from aucmax._utils.typing import Matrix
-from aucmax.io._arrow import read_ipc_columns, read_parquet_columns, read_text
+from aucmax.io._arrow import (
+    read_ipc_columns,
+    read_json_lines,
+    read_parquet_columns,
+    read_text,
+)
 from aucmax.io._errors import Refused, naming, short
 from aucmax.io._reading import TOO_LARGE
 from aucmax.io.columns import Columns, pick_columns
@@ -25,6 +30,7 @@ from aucmax.io.source import STDIN, Source, from_anything
 READERS: dict[str, Any] = {
     "csv": partial(read_text, separator=","),
     "tsv": partial(read_text, separator="\t"),
+    "jsonl": read_json_lines,
     "parquet": read_parquet_columns,
     "arrow": read_ipc_columns,
     "feather": read_ipc_columns,
@@ -63,21 +69,24 @@ def read_table(
     text: Collection[str] = (),
     separator: str | None = None,
 ) -> Table:
-    r"""Read a table from a file: CSV, TSV, Parquet, Arrow, Feather or LIBSVM.
+    r"""Read a table: CSV, TSV, lines of JSON, Parquet, Arrow, Feather or LIBSVM.
 
     All but LIBSVM's format need pandas and pyarrow.
 
     Parameters
     ----------
     path_or_file : str, path or binary file
-        The file; ``"-"`` is the standard input. Text may be packed as .gz, .bz2 or .xz.
-        The first line of a CSV or TSV file has the names of the columns.
+        The file; ``"-"`` is the standard input. It may be packed as .gz, .bz2 or .xz,
+        or be the only file in a .zip archive. The first line of a CSV or TSV file has
+        the names of the columns. Each line of a .jsonl or .ndjson file is a JSON object
+        with a value for each column; one that is left out is missing.
     target : str or int, default=None
         The column with the labels, by name, or by position from 0 (negative: from the
         end). None: all columns are features. LIBSVM's format has labels of its own.
     format : str, default=None
-        "csv", "tsv", "parquet", "arrow", "feather", "ipc", "libsvm", "svm" or
-        "svmlight"; None: what the name ends with, and CSV for a stream that has none.
+        "csv", "tsv", "jsonl", "parquet", "arrow", "feather", "ipc", "libsvm", "svm" or
+        "svmlight"; None: what the name ends with, and CSV for .txt and for a stream
+        that has no name.
     columns : sequence of str or int, or callable, default=None
         The features to read, by name or position, in this order, or a function that
         takes the names of all columns and returns those; None: all columns but the
@@ -167,7 +176,7 @@ def _read(
     y: NDArray[Any] | None = None
     if target is not None:
         y = _labels(source, content.column(0), picked[0])
-        _check_labels(source, y, picked[0], is_text=kind in TEXT)
+        _check_labels(source, y, picked[0], is_text=kind in {*TEXT, "jsonl"})
         content = content.select(picked[1:])
     if not content.num_columns:
         raise Refused(f"{source.name} has no column besides the target.")
