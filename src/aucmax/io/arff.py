@@ -40,7 +40,7 @@ def read_arff(
     Parameters
     ----------
     path : str or path
-        The file; .bz2, .gz and .xz are unpacked on the way.
+        The file; .bz2, .gz, .xz and .zip are unpacked on the way.
     target : str, default=None
         The attribute with the labels; None: the last one.
 
@@ -55,8 +55,8 @@ def read_arff(
     ------
     ValueError
         If a value is missing, not finite, or not as declared, if a row has too many or
-        too few, if a label is a number of 2^53 or more, or the file is empty or cut
-        off; the message has the number of the line.
+        too few, if a label is a number of 2^53 or more, if a line is longer than 64 MB,
+        or the file is empty or cut off; the message has the number of the line.
 
     Examples
     --------

@@ -5,11 +5,10 @@ import csv
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from aucmax.io._errors import Refused, listed
+from aucmax.io._errors import Refused, listed, short
 from aucmax.io.lines import UNFINISHED, text_lines
 from aucmax.io.source import Source
 
-SHOWN = 60
 NO_ROWS = "{} has no rows below the names of its columns. " + UNFINISHED
 EMPTY = "{} is empty: it has no header and no rows. " + UNFINISHED
 NAMED = {",": "a comma", "\t": "a tab"}
@@ -23,8 +22,9 @@ def read_header(source: Source, separator: str) -> list[str]:
         raise Refused(EMPTY.format(source.name))
     _check_separator(source, names, separator)
     if all(_is_number(name) for name in names):
+        shown = short(", ".join(names))
         raise Refused(
-            f"The first line of {source.name} has numbers only, {_short(names)}, where "
+            f"The first line of {source.name} has numbers only, {shown}, where "
             "the names of the columns are expected. Add a line with a name for each "
             "column, or read it with aucmax.io.read_csv(..., header=False), which "
             "needs no names."
@@ -118,8 +118,8 @@ def _other_separator(cell: str, separator: str, marks: str) -> str | None:
 
 def _one_cell(source: Source, cells: Sequence[str], other: str) -> str:
     return (
-        f"The first line of {source.name} is one cell, {_short(cells)}: it seems to be "
-        f"separated by {other!r}"
+        f"The first line of {source.name} is one cell, {short(cells[0])}: it seems to "
+        f"be separated by {other!r}"
     )
 
 
@@ -130,8 +130,3 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return "_" not in text
-
-
-def _short(cells: Sequence[str]) -> str:
-    text = ", ".join(cells)
-    return repr(text if len(text) <= SHOWN else text[:SHOWN] + "...")

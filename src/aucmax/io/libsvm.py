@@ -34,7 +34,7 @@ def read_libsvm(
     Parameters
     ----------
     path : str or path
-        The file; .bz2, .gz and .xz are unpacked on the way.
+        The file; .bz2, .gz, .xz and .zip are unpacked on the way.
     n_features : int, default=None
         Number of columns; None: the highest index.
     multilabel : bool, default=False
@@ -52,8 +52,9 @@ def read_libsvm(
     Raises
     ------
     ValueError
-        If a line is not as above, a value is not finite, a label is 2^53 or more, or
-        the file is empty or cut off; the message has the number of the line.
+        If a line is not as above or longer than 64 MB, a value is not finite, a label
+        is 2^53 or more, or the file is empty or cut off; the message has the number of
+        the line.
 
     Examples
     --------

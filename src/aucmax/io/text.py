@@ -37,7 +37,7 @@ def read_csv(
     Parameters
     ----------
     path : str or path
-        The file; .bz2, .gz and .xz are unpacked on the way.
+        The file; .bz2, .gz, .xz and .zip are unpacked on the way.
     target : int or str, default=-1
         The column with the labels, by position from 0 (negative: from the end) or name.
     separator : str, default=","
@@ -58,8 +58,9 @@ def read_csv(
     ------
     ValueError
         If a feature is missing, not finite or not a number, a label is missing, or not
-        finite where all are numbers, if lines have different lengths, or the file is
-        empty or cut off; the message has the number of the line.
+        finite where all are numbers, if lines have different lengths or one is longer
+        than 64 MB, or the file is empty or cut off; the message has the number of the
+        line.
 
     Examples
     --------
