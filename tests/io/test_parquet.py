@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import math
 
-import pyarrow as pa
-import pyarrow.parquet
 import pytest
 
 from aucmax.io import read_parquet, write_parquet
@@ -84,12 +82,3 @@ def test_a_changed_bit_of_the_values_is_noticed(tmp_path):
         found.append(reads_as(path, columns))
     assert False not in found
     assert found.count(None) > len(found) / 2
-
-
-def test_index_of_a_dictionary_that_points_nowhere(tmp_path):
-    values = pa.array(["a", "b"])
-    codes = pa.DictionaryArray.from_arrays(pa.array([0, 2, 1]), values, safe=False)
-    file = tmp_path / "a.parquet"
-    pa.parquet.write_table(pa.table({"a": codes}), file)
-    with pytest.raises(ValueError, match=r"a\.parquet is not a Parquet file, or it is"):
-        read_parquet(file)

@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from aucmax._utils.optional import import_optional
-from aucmax.io._arrow import validated
 from aucmax.io._atomic import replacing
-from aucmax.io._errors import damage_errors
 
 
 def write_parquet(
@@ -62,13 +60,15 @@ def read_parquet(path: str | os.PathLike[str]) -> dict[str, list[Any]]:
     ValueError
         If the file is no Parquet file, or damaged.
     """
+    arrow = import_optional("pyarrow", "io")
     parquet = import_optional("pyarrow.parquet", "io")
     try:
-        table = parquet.read_table(path, page_checksum_verification=True)
-        columns: dict[str, list[Any]] = validated(table).to_pydict()
-    except (FileNotFoundError, PermissionError):
-        raise
-    except damage_errors() as error:
+        columns: dict[str, list[Any]] = parquet.read_table(
+            path, page_checksum_verification=True
+        ).to_pydict()
+    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
         raise ValueError(
             f"{path} is not a Parquet file, or it is damaged ({error}). Delete it, or "
             "bring back a good copy."
