@@ -4,6 +4,7 @@
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
@@ -37,6 +38,19 @@ def write(frame, file, **options):
         # A stream rather than a file.
         with pa.ipc.new_stream(str(file), table.schema) as writer:
             writer.write_table(table, max_chunksize=5)
+
+
+def write_bad_index(file, column):
+    """Write a Parquet file with an index beyond a dictionary, in column "x" or "y"."""
+    good, three = pa.array(["a", "b"] * 4), pa.array([*"abcabcab"])
+    columns = {"x": good, "y": good} | {column: three.dictionary_encode()}
+    pa.parquet.write_table(
+        pa.table(columns), file, compression="none", write_statistics=False
+    )
+    data = file.read_bytes()
+    # Two bits each, a group of eight, and then 0, 1, 2, 0, 1, 2, 0, 1.
+    assert data.count(b"\x02\x03\x24\x49") == 1
+    file.write_bytes(data.replace(b"\x02\x03\x24\x49", b"\x02\x03\x27\x49"))
 
 
 def parts(folder, kind, sizes=(20, 0, 31, 13), frame=None):

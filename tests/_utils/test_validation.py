@@ -21,6 +21,7 @@ from aucmax._utils.validation import (
         ([0, 1, 1], [0, 1]),
         ([-1, 1, 1], [-1, 1]),
         ([2.5, 7.0, 7.0], [2.5, 7.0]),
+        ([-1e308, 1e308, 1e308], [-1e308, 1e308]),
         ([False, True, True], [False, True]),
         (["ham", "spam", "spam"], ["ham", "spam"]),
         (np.array(["ham", "spam", "spam"], dtype=object), ["ham", "spam"]),

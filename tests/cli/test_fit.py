@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -107,6 +108,30 @@ def test_table_on_the_standard_input(invoke, folder):
     result = invoke("fit", "-", *TARGET, *QUICK, given=given)
     assert "model.skops" in result.stdout
     assert load(folder / "model.skops").n_features_in_ == 4
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "txt", "zip"])
+def test_other_formats(invoke, folder, suffix):
+    frame = pd.read_csv(folder / "loans.csv")
+    file = folder / f"loans.{suffix}"
+    more = ()
+    if suffix == "jsonl":
+        frame.to_json(file, orient="records", lines=True)
+    elif suffix == "txt":
+        frame.to_csv(file, sep=";", index=False)
+        more = ("--separator", ";")
+    else:
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.write(folder / "loans.csv", "other.csv")
+    done = invoke("fit", file, *TARGET, *QUICK, *more, "--force")
+    assert "240, with 4 features" in done.stdout
+
+
+def test_lines_of_json_are_not_streamed(tmp_path):
+    (tmp_path / "rows.jsonl").write_text('{"a": 1, "late": 0}\n')
+    choice = (*TARGET, "--model", "ranksvm", "--stream")
+    _, told = call_here("fit", "rows.jsonl", *choice, folder=tmp_path, code=1)
+    assert "not read in batches. Leave out --stream, or write it as Parquet" in told
 
 
 def test_sparse_rows(invoke, folder):
@@ -241,7 +266,7 @@ def test_unknown_model(tmp_path):
         (["--drop", "incone"], 1, "no column 'incone' to drop. The nearest.*income"),
         (["--positive", "maybe"], 1, "no value 'maybe' to be positive. It has no, yes"),
         (["--test", "none.csv"], 1, "There is no file none.csv"),
-        (["--format", "xls"], 2, "'xls' is not one of 'csv', 'tsv', 'parquet', "),
+        (["--format", "xls"], 2, "'xls' is not one of 'csv', 'tsv', 'jsonl', "),
         (["--separator", "::"], 2, "give one character .* such as ';'; got '::'"),
     ],
 )

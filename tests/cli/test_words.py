@@ -42,7 +42,7 @@ def make_text(name, content):
             r"Add a line with a name for each column\.$",
         ),
         (
-            make_text("a.txt", "x,late\n1,yes\n"),
+            make_text("a.dat", "x,late\n1,yes\n"),
             "Name it with --format, one of csv, tsv",
         ),
         (make_text("a.parquet", "x,late\n"), r"or name what it is with --format\.$"),

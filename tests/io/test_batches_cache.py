@@ -268,3 +268,26 @@ def test_pages_that_were_read_do_not_stay_resident(tmp_path):
     command = [sys.executable, "-c", RESIDENT, file, tmp_path / "cache"]
     grown = int(subprocess.check_output(command))
     assert grown < 0.5 * 8 * 8 * n
+
+
+@pytest.mark.parametrize(
+    ("part", "value"), [("indices", 99), ("indices", -1), ("indptr", 1000)]
+)
+def test_sparse_index_that_is_nowhere(tmp_path, part, value):
+    cache = tmp_path / "cache"
+    batches = read_batches(svm(tmp_path), batch_rows=9)
+    batches.cached(cache)
+    (file,) = cache.glob(f"{part}-*.npy")
+    np.load(file, mmap_mode="r+")[7] = value
+    with pytest.raises(ValueError, match=f"The cache {cache} cannot be read"):
+        list(batches.cached(cache))
+
+
+@pytest.mark.parametrize("code", [-1, 99])
+def test_label_that_is_nowhere(tmp_path, source, code):
+    cache = tmp_path / "cache"
+    source(categories="drop").cached(cache)
+    (file,) = cache.glob("y-*.npy")
+    np.load(file, mmap_mode="r+")[7] = code
+    with pytest.raises(ValueError, match=f"The cache {cache} cannot be read"):
+        list(source(categories="drop").cached(cache))

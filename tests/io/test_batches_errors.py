@@ -67,8 +67,12 @@ def test_formats(tmp_path):
         r"b\.csv is not a Parquet file, or it is", tmp_path / "b.csv", format="parquet"
     )
     refused("format must be one of", tmp_path, format="xls")
-    (tmp_path / "b.csv").rename(tmp_path / "b.txt")
-    refused(r"b\.txt does not say what it holds", tmp_path / "b.txt")
+    (tmp_path / "b.csv").rename(tmp_path / "b.dat")
+    refused(r"b\.dat does not say what it holds", tmp_path / "b.dat")
+    lines = tmp_path / "b.jsonl"
+    lines.write_text('{"a": 1, "y": 0}\n')
+    refused(r"not read in batches\. Read it as a whole with read_table", lines)
+    lines.unlink()
     packed = tmp_path / "a.parquet.gz"
     packed.write_bytes(gzip.compress((tmp_path / "a.parquet").read_bytes()))
     refused("is packed, which parquet files cannot be", packed)
@@ -506,7 +510,7 @@ def test_libsvm_features_beyond_those_asked_for(tmp_path):
         r"b\.svm has the label 0.5, but all before it were whole", pattern, target=None
     )
     (tmp_path / "a.svm").write_text("1\n0\n")
-    refused("has no features", tmp_path / "a.svm", target=None)
+    refused("has no index:value pairs", tmp_path / "a.svm", target=None)
 
 
 @pytest.mark.parametrize(

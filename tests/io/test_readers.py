@@ -442,11 +442,11 @@ def test_csv_column_that_is_not_there(tmp_path, column):
     file = tmp_path / "rows.csv"
     file.write_text("a,b\n1,2\n")
     with pytest.raises(
-        ValueError, match=f"no column {column!r}. It has 2 columns: a, b"
+        ValueError, match=f"no column {column!r}. It has 2 columns: 'a', 'b'"
     ):
         read_csv(file, target=column)
     with pytest.raises(
-        ValueError, match=f"no column {column!r}. It has 2 columns: a, b"
+        ValueError, match=f"no column {column!r}. It has 2 columns: 'a', 'b'"
     ):
         read_csv(file, drop=[column])
 
@@ -458,7 +458,7 @@ def test_arff_target_by_name(tmp_path):
     assert_array_equal(X, [[1, 0, 0, 1], [0, 1, 1, 0]])
     assert_array_equal(y, [80.5, 77])
     with pytest.raises(
-        ValueError, match=r"no column 'price'. It has 3 columns: weight"
+        ValueError, match=r"no column 'price'. It has 3 columns: 'weight'"
     ):
         read_arff(file, target="price")
 
@@ -554,9 +554,9 @@ def test_arff_names_of_classes_that_look_like_no_number(tmp_path):
 ARFF_FAULTS = {
     "77,green": "2 values for 3 attributes",
     "77,green,no,1": "4 values for 3 attributes",
-    "77,blue,no": "'blue', for 'colour', is not one of red, green",
-    "77,green,?": "'?', for 'is ripe', is not one of no, yes",
-    "77,?,no": "'?', for 'colour', is not one of red, green",
+    "77,blue,no": "'blue', for 'colour', is not one of 'red', 'green'",
+    "77,green,?": "'?', for 'is ripe', is not one of 'no', 'yes'",
+    "77,?,no": "'?', for 'colour', is not one of 'red', 'green'",
     "heavy,green,no": "'heavy', for 'weight', is not a finite number",
     "?,green,no": "'?', for 'weight', is not a finite number",
     "inf,green,no": "'inf', for 'weight', is not a finite number",

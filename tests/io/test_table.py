@@ -423,7 +423,7 @@ ARGUMENTS = [
     ({"columns": ["a", 0]}, "Column 'a' of .* is asked for twice"),
     ({"columns": ["kind"], "target": "kind"}, "Column 'kind' of .* twice"),
     ({"columns": [], "target": "kind"}, "no column besides the target"),
-    ({"format": "xlsx"}, "format must be one of csv, tsv, parquet"),
+    ({"format": "xlsx"}, "format must be one of csv, tsv, jsonl, parquet"),
     ({"format": "libsvm", "target": 0}, "LIBSVM's format.* Leave out target"),
     ({"format": "libsvm", "columns": [0]}, "LIBSVM's format.* Leave out target"),
     ({"format": "parquet"}, "is not a Parquet file, or it is damaged"),
@@ -485,10 +485,10 @@ def test_what_is_no_file(tmp_path):
         read_table(tmp_path / "rows.csv")
     with pytest.raises(FileNotFoundError, match="There is no file"):
         read_table(tmp_path)
-    (tmp_path / "rows.txt").write_bytes(SMALL)
+    (tmp_path / "rows.dat").write_bytes(SMALL)
     with pytest.raises(ValueError, match=r"does not say what it holds\. Pass format="):
-        read_table(tmp_path / "rows.txt")
-    assert read_table(tmp_path / "rows.txt", format="csv").names == ("a", "b", "kind")
+        read_table(tmp_path / "rows.dat")
+    assert read_table(tmp_path / "rows.dat", format="csv").names == ("a", "b", "kind")
     with pytest.raises(ValueError, match="but a DataFrame was given"):
         read_table(pd.DataFrame())
     with pytest.raises(ValueError, match=r"text rather than bytes\. Open it with"):

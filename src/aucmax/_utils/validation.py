@@ -193,7 +193,8 @@ def split_labels(y: ArrayLike, *, name: str) -> tuple[NDArray[Any], BoolArray]:
         raise ValueError(f"{name} needs labels, but y is empty.")
     if y.dtype.kind in "biuf":
         low, high = y.min(), y.max()
-        if not np.isfinite(high - low if y.dtype.kind == "f" else 0):
+        # Not their difference, which may overflow.
+        if not np.isfinite([low, high]).all():
             raise ValueError(
                 f"y contains NaN or infinity. {name} needs two distinct labels; "
                 "drop the rows whose label is missing."

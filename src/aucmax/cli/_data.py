@@ -18,8 +18,8 @@ from aucmax._utils.typing import BoolArray
 from aucmax.cli._base import count, tell
 from aucmax.cli._words import told_in_options
 from aucmax.io import Table, read_table
-from aucmax.io.lines import short
-from aucmax.io.source import OPENERS, STDIN
+from aucmax.io._errors import short
+from aucmax.io.source import OPENERS, STDIN, from_path
 from aucmax.io.table import LIBSVM
 
 # Names and values shown in a message.
@@ -84,6 +84,9 @@ def kind_of(data: str, format: str | None) -> str:
     if data == STDIN:
         return "csv"
     path = Path(data)
+    if path.suffix == ".zip" and path.is_file():
+        # The name of the file in it says what it holds.
+        return from_path(path).suffix.lstrip(".").lower()
     path = path.with_suffix("") if path.suffix in OPENERS else path
     return path.suffix.lstrip(".").lower()
 

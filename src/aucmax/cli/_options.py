@@ -10,7 +10,7 @@ import click
 
 # What a table may be; the library, which is slow to import, has the same list.
 FORMATS = (
-    *("csv", "tsv", "parquet", "arrow", "feather", "ipc"),
+    *("csv", "tsv", "jsonl", "parquet", "arrow", "feather", "ipc"),
     *("libsvm", "svm", "svmlight"),
 )
 # How the name of a plot may end.
@@ -40,8 +40,8 @@ def format_option(command: _Function) -> _Function:
         "--format",
         metavar="F",
         type=click.Choice(FORMATS, case_sensitive=False),
-        help="What DATA holds, if its name does not say: csv, tsv, parquet, arrow, "
-        "feather or libsvm.",
+        help="What DATA holds, if its name does not say: csv, tsv, jsonl, parquet, "
+        "arrow, feather or libsvm.",
     )(command)
 
 

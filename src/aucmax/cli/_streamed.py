@@ -25,7 +25,7 @@ from aucmax.cli._data import (
 from aucmax.cli._fitting import SAMPLE_ROWS, score_rows
 from aucmax.cli._words import told_in_options
 from aucmax.io import Batches, Checkpoints, read_batches
-from aucmax.io.lines import short
+from aucmax.io._errors import short
 from aucmax.metrics import AUCInterval, roc_auc_interval
 
 BATCH_ROWS = 20_000

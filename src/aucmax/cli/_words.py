@@ -22,6 +22,7 @@ WORDS = (
         r"types=\{.*?\}\.",
         "the first rows say. Mend it, or leave out the column with --drop.",
     ),
+    (r"Read it as a whole with read_table,", "Leave out --stream,"),
     # What only Python can do.
     (r", or read it with aucmax\.io\.read_csv\(.*?\), which needs no names", ""),
     (r"; with several labels, read it with multilabel=True", ""),

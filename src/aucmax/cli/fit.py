@@ -152,9 +152,10 @@ def fit(
 ) -> None:
     """Train a model from the table DATA, say how well it ranks, and save it.
 
-    DATA is a file: CSV with names in its first line, TSV, Parquet, Arrow, Feather or
-    LIBSVM; - is a CSV on the standard input. Columns may hold numbers, text and dates,
-    and values may be missing. The AUC is that of rows which the model did not learn.
+    DATA is a file: CSV with names in its first line, TSV, lines of JSON, Parquet,
+    Arrow, Feather or LIBSVM; - is a CSV on the standard input. Columns may hold
+    numbers, text and dates, and values may be missing. The AUC is that of rows which
+    the model did not learn.
 
     With --stream, DATA may be larger than memory, and a folder or a pattern of files;
     dates are refused there.

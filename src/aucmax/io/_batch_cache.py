@@ -20,6 +20,7 @@ from aucmax.io._batch_blocks import Block
 from aucmax.io._batch_files import InputFile
 from aucmax.io._batch_npy import GrowingArray, MappedArray
 from aucmax.io._batch_plan import Plan, fingerprint
+from aucmax.io._errors import naming
 
 MARKER = "cache.json"
 VERSION = 1
@@ -58,11 +59,13 @@ class CachePlan:
         n = len(arrays["y"].values)
         for low in range(first * n_rows, n, n_rows):
             high = min(low + n_rows, n)
-            if "X" in arrays:
-                X = self._dense(arrays, low, high, min(high + n_rows, n))
-            else:
-                X = self._sparse(arrays, low, high)
-            yield X, *self._others(arrays, slice(low, high))
+            with naming(f"The cache {self.folder}"):
+                if "X" in arrays:
+                    X = self._dense(arrays, low, high, min(high + n_rows, n))
+                else:
+                    X = self._sparse(arrays, low, high)
+                others = self._others(arrays, slice(low, high))
+            yield X, *others
 
     def _dense(
         self, arrays: dict[str, MappedArray], low: int, high: int, next_high: int
@@ -82,6 +85,8 @@ class CachePlan:
         X = sparse.csr_matrix(
             (*found, starts - start), shape=(high - low, self.n_features)
         )
+        # An index beyond the columns would have others read whatever is in memory.
+        X.check_format(full_check=True)
         X.has_canonical_format = True
         return X
 
@@ -89,6 +94,8 @@ class CachePlan:
         """Return copies of labels and weights, as they are in the source."""
         y = arrays["y"].values[rows]
         levels = self.marker["levels"]
+        if levels is not None and y.min() < 0:
+            raise ValueError("a label that is not among those listed")
         found = [y.copy() if levels is None else np.array(levels, dtype=object)[y]]
         if "weight" in arrays:
             found.append(arrays["weight"].values[rows].copy())

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aucmax.io.formats import LIBSVM, check_format, kind_of
+from aucmax.io.header import EMPTY
 from aucmax.io.source import Source, from_path
 
 PARQUET = ".parquet"
@@ -125,7 +126,12 @@ def _kind(file: InputFile, format: str | None) -> str:
     kind = kind_of(source, format, is_stream=False)
     kind = SAME.get(kind, kind)
     if not file.size:
-        raise ValueError(f"{source.name} is empty. Get it again.")
+        raise ValueError(EMPTY.format(source.name))
+    if kind == "jsonl":
+        raise ValueError(
+            f"{source.name} holds lines of JSON, which are not read in batches. Read "
+            "it as a whole with read_table, or write it as Parquet."
+        )
     if source.plain_path is None and kind not in CAN_BE_PACKED:
         raise ValueError(
             f"{source.name} is packed, which {kind} files cannot be to be read in "

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from aucmax._utils.optional import import_optional
 from aucmax.io._batch_tables import TableFiles
+from aucmax.io._errors import short
 
 # Each becomes a column of a dense block.
 MOST_LEVELS = 1000
@@ -42,7 +43,7 @@ def choose_levels(
 def _refuse_texts(tables: TableFiles, texts: Sequence[str]) -> None:
     if texts:
         raise ValueError(
-            f"Column {texts[0]!r} of {tables.files[0].path} holds text. Pass "
+            f"Column {short(texts[0])} of {tables.files[0].path} holds text. Pass "
             f"categories='{ONE_HOT}' for a column of zeros and ones per text, "
             f"'{DROP}' to leave such columns out, or a dict with the texts of each "
             "column."
@@ -86,8 +87,8 @@ def _find_levels(
             found[name].update(value for value in values if value is not None)
             if len(found[name]) > MOST_LEVELS:
                 raise ValueError(
-                    f"Column {name!r} of {file} has more than {MOST_LEVELS} different "
-                    "texts, too many for a column each. Leave it out with columns=, or "
-                    "give the texts with categories={...}."
+                    f"Column {short(name)} of {file} has more than {MOST_LEVELS} "
+                    "different texts, too many for a column each. Leave it out with "
+                    "columns=, or give the texts with categories={...}."
                 )
     return {name: tuple(sorted(values)) for name, values in found.items()}

@@ -7,8 +7,8 @@ from math import ceil
 from typing import Any, NamedTuple
 
 from aucmax._utils.optional import import_optional
-from aucmax.io._arrow import column_names
-from aucmax.io._reading import Refused
+from aucmax.io._arrow import NAMED, column_names, validated
+from aucmax.io._errors import naming
 from aucmax.io.source import Source
 
 # Without a buffer, all of a column in a row group would be read at once.
@@ -19,7 +19,6 @@ DECODED_BYTES = 2**26
 # Decoded and copied before the next columns are, while they are still in the cache.
 COPIED_BYTES = 2**23
 LEAST_ROWS, MOST_ROWS = 2**10, 2**16
-NAMED = {"parquet": "a Parquet file", "arrow": "an Arrow or Feather file"}
 
 # Names with their types.
 Schema = dict[str, Any]
@@ -49,7 +48,7 @@ class Piece(NamedTuple):
 
 def read_schema(source: Source, kind: str) -> tuple[Schema, int | None]:
     """Return the types of a file's columns, and its rows if that is written there."""
-    with _explained(source, kind), _opened(source) as file:
+    with naming(source.name, NAMED[kind]), _opened(source) as file:
         if kind == "parquet":
             with _parquet(file) as content:
                 schema, n_rows = content.schema_arrow, content.metadata.num_rows
@@ -67,7 +66,7 @@ def read_records(
     The first ``skip`` rows of a Parquet file can be left out.
     """
     rows = _rows_at_once(8 * len(columns))
-    with _explained(source, kind), _opened(source) as file:
+    with naming(source.name, NAMED[kind]), _opened(source) as file:
         if kind == "parquet":
             yield from _parquet_records(file, columns, rows, skip)
         else:
@@ -95,15 +94,18 @@ def read_pieces(
     rows = _rows_at_once(itemsize * len(columns), n_rows)
     width = max(COPIED_BYTES // (itemsize * rows), 1)
     with (
-        _explained(source, "parquet"),
+        naming(source.name, NAMED["parquet"]),
         _opened(source) as file,
         _parquet(file) as content,
     ):
         kept, row = _without_groups(content.metadata, skip)
         # All of them stop at the same rows.
         readers = [
-            content.iter_batches(
-                rows, row_groups=kept, columns=list(columns[k : k + width])
+            map(
+                validated,
+                content.iter_batches(
+                    rows, row_groups=kept, columns=list(columns[k : k + width])
+                ),
             )
             for k in range(0, len(columns), width)
         ]
@@ -135,7 +137,7 @@ def _parquet_records(
     with _parquet(file) as content:
         kept, row = _without_groups(content.metadata, skip)
         batches = content.iter_batches(rows, row_groups=kept, columns=list(columns))
-        yield from without_first(batches, skip - row)
+        yield from without_first(map(validated, batches), skip - row)
 
 
 def _without_groups(metadata: Any, skip: int) -> tuple[range, int]:
@@ -175,7 +177,7 @@ def _ipc_records(file: Any, columns: Sequence[str], rows: int) -> Iterator[Any]:
         if hasattr(content, "get_batch")
         else content
     )
-    for batch in batches:
+    for batch in map(validated, batches):
         for low in range(0, batch.num_rows, rows):
             yield batch.slice(low, rows)
 
@@ -204,20 +206,3 @@ def _opened(source: Source) -> Iterator[Any]:
     # Not a memory map: what was read of it would stay resident.
     with arrow.OSFile(str(source.plain_path)) as file:
         yield file
-
-
-@contextmanager
-def _explained(source: Source, kind: str) -> Iterator[None]:
-    try:
-        yield
-    except (Refused, FileNotFoundError, PermissionError, ImportError, MemoryError):
-        raise
-    # No file causes these: they would be a mistake of this code.
-    except (NameError, AttributeError, TypeError):
-        raise
-    # Damage shows in many ways: ArrowInvalid, OSError, EOFError, OverflowError...
-    except Exception as error:
-        raise ValueError(
-            f"{source.name} is not {NAMED[kind]}, or it is damaged or not written to "
-            f"its end ({error}). Get it again, or pass the right format."
-        ) from error

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From the columns of files to a plan: what is asked for must be in all of them."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -26,6 +27,7 @@ from aucmax.io._batch_types import (
     refuse_other,
 )
 from aucmax.io._batch_values import Rules
+from aucmax.io._errors import short
 from aucmax.io.columns import Columns, find_name, pick_columns
 from aucmax.io.header import read_header
 from aucmax.io.source import Source
@@ -110,8 +112,8 @@ def _pick(
         new = set(there) - known
         if asked.columns is None and new:
             raise ValueError(
-                f"{source.name} has a column {min(new)!r}, but {first.name} has none. "
-                "Give files with the same columns, or choose some with columns=."
+                f"{source.name} has a column {short(min(new))}, but {first.name} has "
+                "none. Give files with the same columns, or choose some with columns=."
             )
     return picked
 
@@ -123,8 +125,8 @@ def _check_others(
         if name not in known:
             what = ", the target" if name == picked.target else ""
             raise ValueError(
-                f"{source.name} has no column {name!r}{what}, but {first.name} has. "
-                "Give files with the same columns, or choose some with columns=."
+                f"{source.name} has no column {short(name)}{what}, but {first.name} "
+                "has. Give files with the same columns, or choose some with columns=."
             )
 
 
@@ -212,22 +214,22 @@ def _check_roles(
         EMPTY,
     ):
         raise ValueError(
-            f"The target {target!r} of {files[0]} holds {kind} values. Labels are "
+            f"The target {short(target)} of {files[0]} holds {kind} values. Labels are "
             "numbers, text, or true and false."
         )
     if weight is not None and held[weight] not in (NUMBER, EMPTY):
         raise ValueError(
-            f"The weight {weight!r} of {files[0]} holds {held[weight]} "
+            f"The weight {short(weight)} of {files[0]} holds {held[weight]} "
             f"({schemas[0][weight]}). Weights are numbers."
         )
 
 
 def _check_new_names(file: str, features: Sequence[Feature]) -> None:
     names = [name for each in features for name in each.names]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+    twice, count = Counter(names).most_common(1)[0]
+    if count > 1:
         raise ValueError(
-            f"Two features of {file} would be named {twice!r} when categories are "
+            f"Two features of {file} would be named {short(twice)} when categories are "
             "turned into columns. Rename a column."
         )
 

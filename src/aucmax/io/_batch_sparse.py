@@ -16,9 +16,11 @@ from aucmax._utils.typing import FloatArray, Matrix
 from aucmax.io._batch_blocks import Block
 from aucmax.io._batch_files import InputFile
 from aucmax.io._batch_plan import some
+from aucmax.io._errors import damage_errors, damaged
 from aucmax.io._reading import TOO_LARGE
 from aucmax.io.diagnosis import diagnose_libsvm
 from aucmax.io.libsvm import CleanBytes
+from aucmax.io.lines import UNFINISHED, open_text
 from aucmax.io.source import Source
 
 BLOCK_BYTES = 2**20
@@ -101,7 +103,10 @@ def plan_sparse(
     if n_features is None:
         n_features = max(_highest_index(file.source()) for file in files)
     if not n_features:
-        raise ValueError(f"{files[0].path} has no features. Get it again.")
+        raise ValueError(
+            f"{files[0].path} has no index:value pairs, so there is nothing to learn "
+            f"from. {UNFINISHED}"
+        )
     return SparsePlan(files, n_features, precision, labels)
 
 
@@ -135,7 +140,7 @@ def _whole_lines(source: Source) -> Iterator[bytes]:
     r"""Yield lines that end with ``\n``, many at a time."""
     rest = b""
     try:
-        with source.open() as stream:
+        with open_text(source) as stream:
             clean = CleanBytes(stream)
             while data := clean.read(BLOCK_BYTES):
                 data = rest + data
@@ -143,8 +148,7 @@ def _whole_lines(source: Source) -> Iterator[bytes]:
                 rest = data[cut:]
                 if cut:
                     yield data[:cut]
-    # Unpacking fails in many ways: EOFError, OSError, zlib.error, LZMAError...
-    except Exception as error:
+    except damage_errors() as error:
         _explain(source, None, error)
     if rest:
         yield rest + b"\n"
@@ -165,7 +169,7 @@ def _parse(
         # scikit-learn takes these without a word.
         if not np.isfinite(X.data).all() or not (np.abs(y) < TOO_LARGE).all():
             raise ValueError(f"it has numbers that are too large for {dtype}")
-    except Exception as error:
+    except damage_errors() as error:
         _explain(source, n_features, error)
     return X, y
 
@@ -173,7 +177,7 @@ def _parse(
 def _explain(source: Source, n_features: int | None, error: Exception) -> NoReturn:
     """Raise ValueError with the first line that is wrong."""
     diagnose_libsvm(source, n_features, multilabel=False)
-    raise ValueError(f"{source.name} cannot be read: {error}.") from error
+    raise damaged(source.name, error) from error
 
 
 def _highest_index(source: Source) -> int:

@@ -9,12 +9,13 @@ from typing import Any, NoReturn
 
 from aucmax._utils.optional import import_optional
 from aucmax.io._batch_readers import without_first
+from aucmax.io._errors import Refused, damage_errors, damaged, short
 from aucmax.io.header import diagnose_table, read_header
-from aucmax.io.lines import short
+from aucmax.io.lines import LONGEST_LINE
 from aucmax.io.source import Source
 
 # Bytes parsed at a time. A row must fit; if one does not, the next size is tried.
-BLOCK_BYTES = (2**20, 2**24, 2**29)
+BLOCK_BYTES = (2**20, 2**24, LONGEST_LINE)
 CODECS = {".gz": "gzip", ".bz2": "bz2"}
 # What pyarrow says of a value of another type; rows count from 1, the header included.
 CONVERSION = re.compile(
@@ -50,7 +51,7 @@ class TextColumns:
         """Return the types of all columns, or None if the file has no rows."""
         try:
             batch = next(_resized(self), None)
-        except Exception as error:
+        except damage_errors() as error:
             _explain(self, 0, error)
         if batch is None:
             return None
@@ -73,7 +74,7 @@ class TextColumns:
             for batch in _resized(checked):
                 yield batch
                 done, last = done + batch.num_rows, batch
-        except Exception as error:
+        except damage_errors() as error:
             _explain(checked, done, error)
         if last is not None and _has_lines(last.column(last_name)[-1].as_py()):
             diagnose_table(self.source, self.separator)
@@ -123,7 +124,7 @@ def _opened(source: Source) -> Any:
         return file
     suffix = Path(source.name).suffix
     if suffix not in CODECS:
-        raise ValueError(
+        raise Refused(
             f"{source.name} cannot be read in batches. Unpack it, or pack it as .gz."
         )
     return arrow.CompressedInputStream(file, CODECS[suffix])
@@ -131,23 +132,23 @@ def _opened(source: Source) -> Any:
 
 def _explain(text: TextColumns, done: int, error: Exception) -> NoReturn:
     """Raise what is wrong with the file, after so many rows that were right."""
-    if isinstance(error, ImportError | MemoryError):
+    if isinstance(error, Refused | FileNotFoundError | PermissionError):
         raise error
     name = text.source.name
     found = CONVERSION.search(str(error))
     # With lines in it, it is no wrong value, but all that follows an open quote.
     if found is None or _has_lines(found[4]):
         diagnose_table(text.source, text.separator)
-        raise ValueError(f"{name} cannot be read after row {done}: {error}.") from error
+        raise damaged(f"{name}, after row {done},", error) from error
     found = _with_row(text) or found
-    header = read_header(text.source, text.separator)
     place, row, kind, value = found.groups()
+    column = short(read_header(text.source, text.separator)[int(place)])
     where = f"after row {done}" if row is None else f"row {int(row) - 2}"
     raise ValueError(
         f"{name}, {where}, counted from 0: {short(value)} in column "
-        f"{header[int(place)]!r} is not {KINDS.get(kind, f'of type {kind}')}, as "
+        f"{column} is not {KINDS.get(kind, f'of type {kind}')}, as "
         "types= or else the first rows say. Mend it, or give the right type, such as "
-        f"types={{{header[int(place)]!r}: 'string'}}."
+        f"types={{{column}: 'string'}}."
     ) from error
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from aucmax._utils.optional import import_optional
 from aucmax.io._batch_readers import Schema
+from aucmax.io._errors import short
 
 NUMBER, TEXT, DATE, EMPTY, OTHER = "numbers", "text", "dates", "nothing", "other values"
 
@@ -68,8 +69,8 @@ def merged_class(name: str, files: Sequence[str], schemas: Sequence[Schema]) -> 
             found, where = (found, where) if here == EMPTY else (here, k)
         elif here != found:
             raise ValueError(
-                f"Column {name!r} holds {here} ({schema[name]}) in {files[k]}, but "
-                f"{found} ({schemas[where][name]}) in {files[where]}. Write it the "
+                f"Column {short(name)} holds {here} ({schema[name]}) in {files[k]}, "
+                f"but {found} ({schemas[where][name]}) in {files[where]}. Write it the "
                 "same way in all files, or leave it out with columns=."
             )
     return found
@@ -79,12 +80,12 @@ def refuse_other(name: str, held: str, file: str, kind: Any) -> None:
     """Raise if a feature is neither numbers nor text."""
     if held == DATE:
         raise ValueError(
-            f"Column {name!r} of {file} holds dates or times ({kind}). Turn it into "
-            "numbers, such as days since some day, or leave it out with columns=."
+            f"Column {short(name)} of {file} holds dates or times ({kind}). Turn it "
+            "into numbers, such as days since some day, or leave it out with columns=."
         )
     if held == OTHER:
         raise ValueError(
-            f"Column {name!r} of {file} holds {kind} values. Leave it out with "
+            f"Column {short(name)} of {file} holds {kind} values. Leave it out with "
             "columns=, or turn it into columns of numbers or text."
         )
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from aucmax._utils.optional import import_optional
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
 from aucmax.io._batch_types import is_text
+from aucmax.io._errors import short
 from aucmax.io._reading import TOO_LARGE
 
 MISSING, UNKNOWN = -1, -2
@@ -29,7 +30,7 @@ class Place(NamedTuple):
         """Raise ValueError about one row of the batch."""
         raise ValueError(
             f"{self.file}, row {self.row + row}, counted from 0: {problem} in column "
-            f"{self.name!r}. {advice}."
+            f"{short(self.name)}. {advice}."
         )
 
 
@@ -152,8 +153,8 @@ def read_codes(
         row = int(unknown.argmax())
         place.fail(
             row,
-            f"{column[row].as_py()!r} is none of the categories given",
-            f"Add it to categories[{place.name!r}]",
+            f"{short(str(column[row].as_py()))} is none of the categories given",
+            f"Add it to categories[{short(place.name)}]",
         )
     return codes, _refuse_missing(codes == MISSING, place, rules)
 

@@ -10,16 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._utils.typing import FloatArray
+from aucmax.io._errors import Refused, damage_errors, damaged, listed
 from aucmax.io.source import Source
 
 Result = TypeVar("Result")
-NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 # From here on a float64 no longer tells a whole number from the next one.
 TOO_LARGE = 2.0**53
-
-
-class Refused(ValueError):
-    """Bad arguments rather than a bad file, so there is no line to look for."""
 
 
 def read_or_diagnose(
@@ -29,12 +26,11 @@ def read_or_diagnose(
     try:
         try:
             return read()
-        except Refused:
+        except (Refused, FileNotFoundError, PermissionError):
             raise
-        # Each library fails in its own ways: EOFError, OverflowError, StopIteration...
-        except Exception as error:
+        except damage_errors() as error:
             diagnose()
-            raise ValueError(f"{source.name} cannot be read: {error}.") from error
+            raise damaged(source.name, error) from error
     except Refused as error:
         raise ValueError(str(error)) from None
 
@@ -48,7 +44,7 @@ def find_column(names: Sequence[Any], column: int | str, source: Source) -> int:
         return column % len(names)
     raise Refused(
         f"{source.name} has no column {column!r}. It has {len(names)} columns: "
-        f"{', '.join(str(name) for name in names[:20])}."
+        f"{listed([str(name) for name in names])}."
     )
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._utils.typing import FloatArray, IntArray
+from aucmax.io._errors import Refused
 from aucmax.io._reading import (
-    Refused,
     find_column,
     labels_of,
     numbers_of,
@@ -25,6 +25,7 @@ from aucmax.io.arff_format import (
     split_rows,
 )
 from aucmax.io.header import check_names
+from aucmax.io.lines import text_lines
 from aucmax.io.source import Source, from_path
 
 
@@ -39,7 +40,7 @@ def read_arff(
     Parameters
     ----------
     path : str or path
-        The file; .bz2, .gz and .xz are unpacked on the way.
+        The file; .bz2, .gz, .xz and .zip are unpacked on the way.
     target : str, default=None
         The attribute with the labels; None: the last one.
 
@@ -54,8 +55,8 @@ def read_arff(
     ------
     ValueError
         If a value is missing, not finite, or not as declared, if a row has too many or
-        too few, if a label is a number of 2^53 or more, or the file is empty or cut
-        off; the message has the number of the line.
+        too few, if a label is a number of 2^53 or more, if a line is longer than 64 MB,
+        or the file is empty or cut off; the message has the number of the line.
 
     Examples
     --------
@@ -82,10 +83,8 @@ def read_arff(
     source = from_path(path)
 
     def read() -> tuple[FloatArray, NDArray[Any]]:
-        with source.open() as stream:
-            text = stream.read().decode("utf-8-sig")
         # None: whatever ends its lines.
-        lines = StringIO(text, newline=None)
+        lines = StringIO("".join(text_lines(source)), newline=None)
         attributes = read_declarations(source, enumerate(lines, start=1))
         place = _find_target(source, attributes, target)
         rows = split_rows(lines.read())

@@ -11,8 +11,9 @@ from contextlib import suppress
 from io import StringIO
 from typing import NamedTuple
 
+from aucmax.io._errors import listed, short
 from aucmax.io._reading import TOO_LARGE, is_number
-from aucmax.io.lines import fail, fail_if_empty, short, text_lines
+from aucmax.io.lines import fail, fail_if_empty, text_lines
 from aucmax.io.source import Source
 
 QUOTED = r"""'(?P<one>(?:[^'\\]|\\.)*)'|"(?P<two>(?:[^"\\]|\\.)*)\""""
@@ -22,7 +23,7 @@ ESCAPE = re.compile(r"\\(.)")
 # By separator: a cell, and the separator after it or nothing at the end.
 CELLS = {
     mark: re.compile(
-        rf"{space}*(?:{QUOTED}|(?P<bare>(?!['\"])[^{mark}]*?)){space}*(?P<end>{mark}|$)"
+        rf"{space}*+(?:(?:{QUOTED}){space}*+|(?P<bare>(?!['\"])[^{mark}]*+))(?P<end>{mark}|$)"
     )
     for mark, space in {",": "[ \t]", "\t": "[ ]"}.items()
 }
@@ -72,7 +73,7 @@ def _declared(source: Source, number: int, text: str) -> Attribute:
         fail(
             source,
             number,
-            f"the type {short(kind)} of {name!r} is not supported",
+            f"the type {short(kind)} of {short(name)} is not supported",
             "Only numeric, real, integer and {a, b, ...} are",
         )
     return Attribute(name, None)
@@ -98,7 +99,7 @@ def split_row(line: str, separator: str = ",") -> list[str]:
 
 def _unquoted(found: re.Match[str]) -> str:
     if found["bare"] is not None:
-        return found["bare"]
+        return found["bare"].rstrip(" \t")
     quoted = found["two"] if found["one"] is None else found["one"]
     return ESCAPE.sub(r"\1", quoted)
 
@@ -170,10 +171,12 @@ def _diagnose_row(
         fail(source, number, problem, advice)
     for cell, (name, values) in zip(cells, attributes, strict=True):
         if values is None and not is_number(cell):
-            problem = f"{short(cell)}, for {name!r}, is not a finite number"
+            problem = f"{short(cell)}, for {short(name)}, is not a finite number"
             fail(source, number, problem, advice)
         if values is not None and cell not in values:
-            problem = f"{short(cell)}, for {name!r}, is not one of {', '.join(values)}"
+            problem = (
+                f"{short(cell)}, for {short(name)}, is not one of {listed(values)}"
+            )
             fail(source, number, problem, "Mend it, or declare it")
     return cells
 

@@ -15,7 +15,7 @@ from aucmax.io._batch_plan import Plan
 from aucmax.io._batch_schema import Asked, plan_tables
 from aucmax.io._batch_sparse import plan_sparse
 from aucmax.io._batch_thread import ahead
-from aucmax.io._reading import Refused
+from aucmax.io._errors import Refused
 from aucmax.io.columns import Columns
 from aucmax.io.formats import TEXT, check_separator
 

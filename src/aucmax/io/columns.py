@@ -5,7 +5,7 @@ import difflib
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from aucmax.io._reading import Refused
+from aucmax.io._errors import Refused, listed, short
 from aucmax.io.source import Source
 
 N_NEAREST = 5
@@ -41,8 +41,8 @@ def pick_columns(
     twice = [name for name, count in Counter(picked).items() if count > 1]
     if twice:
         raise Refused(
-            f"Column {twice[0]!r} of {source.name} is asked for twice. A feature is "
-            "named once, and the target is none."
+            f"Column {short(twice[0])} of {source.name} is asked for twice. A feature "
+            "is named once, and the target is none."
         )
     return picked
 
@@ -58,9 +58,9 @@ def find_name(
         near = difflib.get_close_matches(column.lower(), lower, N_NEAREST, 0.5)
         shown = [lower[name] for name in near] or list(names[:N_NEAREST])
         raise Refused(
-            f"{source.name} has no column {column!r}. "
+            f"{source.name} has no column {short(column)}. "
             f"{'The nearest names' if near else 'Its first columns'}: "
-            f"{', '.join(map(repr, shown))}."
+            f"{listed(shown)}."
         )
     if isinstance(column, bool) or not isinstance(column, int):
         raise Refused(

@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is wrong with a file that could not be read, line by line."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 
+from aucmax.io._errors import short
 from aucmax.io._reading import NUMBER, TOO_LARGE, find_column, is_number
 from aucmax.io.header import records, refuse_one_cell
-from aucmax.io.lines import fail, fail_if_empty, short, text_lines
+from aucmax.io.lines import fail, fail_if_empty, text_lines
 from aucmax.io.source import Source
 
 # Of several labels in a line: each has a column.
 MOST_LABELS = 10**6
+# Digits; Python itself refuses to convert some thousands.
+LONGEST_INDEX = 40
 INDEX = re.compile("[+-]?[0-9]+")
 # Other spaces, such as those that do not break, separate nothing.
 SPACES = " \t\r\n\v\f"
@@ -81,6 +85,8 @@ def _diagnose_pair(
     text, colon, value = token.partition(":")
     if not colon or not INDEX.fullmatch(text):
         fail(source, number, f"{short(token)} is not an index:value pair", "Mend it")
+    if len(text) > LONGEST_INDEX:
+        fail(source, number, f"the index {short(text)} is too large", "Renumber them")
     index = int(text)
     if index < 1:
         fail(
@@ -115,6 +121,28 @@ def _diagnose_pair(
             "Mend it, or leave the line out",
         )
     return index
+
+
+def diagnose_json(source: Source) -> None:
+    """Raise ValueError with the first line that is no JSON object."""
+    n_rows = 0
+    for number, line in enumerate(text_lines(source), start=1):
+        if not line.strip():
+            continue
+        n_rows += 1
+        try:
+            is_object = isinstance(json.loads(line), dict)
+        # Also of too many digits or brackets.
+        except (ValueError, RecursionError):
+            is_object = False
+        if not is_object:
+            fail(
+                source,
+                number,
+                f"{short(line.strip())} is not a JSON object",
+                'Each line must be one, such as {"age": 41, "y": 1}',
+            )
+    fail_if_empty(source, n_rows)
 
 
 def diagnose_csv(
@@ -154,7 +182,7 @@ def diagnose_csv(
                 fail(
                     source,
                     number,
-                    f"{short(cell)} in column {names[k]!r} is not a finite number",
+                    f"{short(cell)} in column {short(names[k])} is not a finite number",
                     "Mend or encode it, or leave the column out with drop=",
                 )
     fail_if_empty(source, len(labels))

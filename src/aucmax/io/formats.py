@@ -5,7 +5,12 @@ from aucmax.io.source import Source
 
 TEXT = {"csv", "tsv"}
 LIBSVM = {"libsvm", "svm", "svmlight"}
-FORMATS = ("csv", "tsv", "parquet", "arrow", "feather", "ipc", *sorted(LIBSVM))
+FORMATS = (
+    *("csv", "tsv", "jsonl", "parquet", "arrow", "feather", "ipc"),
+    *sorted(LIBSVM),
+)
+# Ends of names that are no names of formats. Of a text, separator= may say more.
+SUFFIXES = {"ndjson": "jsonl", "txt": "csv"}
 
 
 def check_format(format: str | None) -> None:
@@ -19,8 +24,9 @@ def kind_of(source: Source, format: str | None, *, is_stream: bool) -> str:
     if format is not None:
         return format
     suffix = source.suffix.lower().lstrip(".")
-    if suffix in FORMATS:
-        return suffix
+    kind = SUFFIXES.get(suffix, suffix)
+    if kind in FORMATS:
+        return kind
     if is_stream:
         return "csv"
     raise ValueError(

@@ -5,12 +5,12 @@ import csv
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from aucmax.io._reading import Refused
-from aucmax.io.lines import text_lines
+from aucmax.io._errors import Refused, listed, short
+from aucmax.io.lines import UNFINISHED, text_lines
 from aucmax.io.source import Source
 
-SHOWN = 60
-NO_ROWS = "{} has no rows below the names of its columns. Get it again."
+NO_ROWS = "{} has no rows below the names of its columns. " + UNFINISHED
+EMPTY = "{} is empty: it has no header and no rows. " + UNFINISHED
 NAMED = {",": "a comma", "\t": "a tab"}
 FORMATS = {",": "csv", "\t": "tsv"}
 
@@ -19,11 +19,12 @@ def read_header(source: Source, separator: str) -> list[str]:
     """Return the names in the first line, or raise what is wrong with them."""
     names = next((cells for _, cells in records(source, separator, strict=False)), None)
     if names is None:
-        raise Refused(f"{source.name} is empty. Get it again.")
+        raise Refused(EMPTY.format(source.name))
     _check_separator(source, names, separator)
     if all(_is_number(name) for name in names):
+        shown = short(", ".join(names))
         raise Refused(
-            f"The first line of {source.name} has numbers only, {_short(names)}, where "
+            f"The first line of {source.name} has numbers only, {shown}, where "
             "the names of the columns are expected. Add a line with a name for each "
             "column, or read it with aucmax.io.read_csv(..., header=False), which "
             "needs no names."
@@ -38,7 +39,7 @@ def check_names(source: Source, names: Sequence[str]) -> None:
     if repeated:
         raise Refused(
             f"{source.name} has more than one column named "
-            f"{', '.join(map(repr, repeated))}. Rename all but one."
+            f"{listed(repeated)}. Rename all but one."
         )
 
 
@@ -117,8 +118,8 @@ def _other_separator(cell: str, separator: str, marks: str) -> str | None:
 
 def _one_cell(source: Source, cells: Sequence[str], other: str) -> str:
     return (
-        f"The first line of {source.name} is one cell, {_short(cells)}: it seems to be "
-        f"separated by {other!r}"
+        f"The first line of {source.name} is one cell, {short(cells[0])}: it seems to "
+        f"be separated by {other!r}"
     )
 
 
@@ -129,8 +130,3 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return "_" not in text
-
-
-def _short(cells: Sequence[str]) -> str:
-    text = ", ".join(cells)
-    return repr(text if len(text) <= SHOWN else text[:SHOWN] + "...")

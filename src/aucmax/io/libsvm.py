@@ -15,6 +15,7 @@ from sklearn.datasets import load_svmlight_file
 from aucmax._utils.typing import Matrix
 from aucmax.io._reading import read_or_diagnose, whole
 from aucmax.io.diagnosis import MOST_LABELS, diagnose_libsvm
+from aucmax.io.lines import open_text
 from aucmax.io.source import Source, from_path
 
 BLOCK_BYTES = 2**18
@@ -33,7 +34,7 @@ def read_libsvm(
     Parameters
     ----------
     path : str or path
-        The file; .bz2, .gz and .xz are unpacked on the way.
+        The file; .bz2, .gz, .xz and .zip are unpacked on the way.
     n_features : int, default=None
         Number of columns; None: the highest index.
     multilabel : bool, default=False
@@ -51,8 +52,9 @@ def read_libsvm(
     Raises
     ------
     ValueError
-        If a line is not as above, a value is not finite, a label is 2^53 or more, or
-        the file is empty or cut off; the message has the number of the line.
+        If a line is not as above or longer than 64 MB, a value is not finite, a label
+        is 2^53 or more, or the file is empty or cut off; the message has the number of
+        the line.
 
     Examples
     --------
@@ -86,7 +88,7 @@ def read_rows(
         diagnose_libsvm(source, n_features, multilabel)
 
     def read() -> tuple[Matrix, Any]:
-        with source.open() as stream:
+        with open_text(source) as stream:
             clean = CleanBytes(stream)
             X, y = load_svmlight_file(
                 BufferedReader(clean, BLOCK_BYTES),

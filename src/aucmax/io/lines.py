@@ -4,16 +4,57 @@
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from io import TextIOWrapper
-from typing import NoReturn
+from io import BufferedReader, RawIOBase, TextIOWrapper
+from typing import IO, Any, NoReturn
 
 from aucmax.io.source import UNPACKING_ERRORS, Source
 
+UNFINISHED = "Check that whatever wrote it finished."
 # How UTF-16 begins, whichever end is first.
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 # What a byte that is not UTF-8 becomes.
 ESCAPED = re.compile("[\udc80-\udcff]")
-SHOWN = 40
+# Bytes of a line: enough for four million index:value pairs, but few beside the memory
+# of a computer, which a line that never ends would fill. A packed file of a few hundred
+# bytes may have one.
+LONGEST_LINE = 2**26
+BUFFER_BYTES = 2**18
+
+
+class BoundedLines(RawIOBase):
+    """Bytes of a text; ValueError if a line of it is longer than `LONGEST_LINE`."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._n_open = 0
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read into a buffer; return how many bytes."""
+        data = self._stream.read(len(buffer))
+        end = max(data.rfind(b"\n"), data.rfind(b"\r"))
+        self._n_open = len(data) - end - 1 + (self._n_open if end < 0 else 0)
+        if self._n_open > LONGEST_LINE:
+            raise LongLineError
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        """Close the stream too."""
+        self._stream.close()
+        super().close()
+
+
+class LongLineError(ValueError):
+    """A line is longer than `LONGEST_LINE`."""
+
+
+def open_text(source: Source) -> BufferedReader:
+    """Return the bytes of a text file; ValueError where a line is too long."""
+    return BufferedReader(BoundedLines(source.open()), BUFFER_BYTES)
 
 
 def text_lines(source: Source, *, strict: bool = True) -> Iterator[str]:
@@ -31,7 +72,7 @@ def text_lines(source: Source, *, strict: bool = True) -> Iterator[str]:
     Raises
     ------
     ValueError
-        If the file is in UTF-16, not UTF-8, or cut off.
+        If the file is in UTF-16, not UTF-8, or cut off, or if a line is too long.
     """
     with source.open() as stream, suppress(*UNPACKING_ERRORS):
         if stream.read(2) in UTF_16:
@@ -42,7 +83,7 @@ def text_lines(source: Source, *, strict: bool = True) -> Iterator[str]:
     errors = "surrogateescape" if strict else "backslashreplace"
     number = 0
     with TextIOWrapper(
-        source.open(), encoding="utf-8-sig", errors=errors, newline=""
+        open_text(source), encoding="utf-8-sig", errors=errors, newline=""
     ) as text:
         try:
             for number, line in enumerate(text, start=1):
@@ -55,6 +96,13 @@ def text_lines(source: Source, *, strict: bool = True) -> Iterator[str]:
                         "iconv -f LATIN1 -t UTF-8",
                     )
                 yield line
+        except LongLineError:
+            fail(
+                source,
+                number + 1,
+                f"it is longer than {LONGEST_LINE} bytes",
+                "Check that it is text with line ends, or write it as Parquet",
+            )
         except UNPACKING_ERRORS as error:
             raise ValueError(
                 f"{source.name} is cut off or damaged after line {number}: {error}. "
@@ -70,9 +118,4 @@ def fail(source: Source, number: int, problem: str, advice: str) -> NoReturn:
 def fail_if_empty(source: Source, n_rows: int) -> None:
     """Raise ValueError if there is no row."""
     if not n_rows:
-        raise ValueError(f"{source.name} has no rows. Get it again.")
-
-
-def short(text: str) -> str:
-    """Return the beginning of a text, in quotes."""
-    return repr(text if len(text) <= SHOWN else text[:SHOWN] + "...")
+        raise ValueError(f"{source.name} has no rows. {UNFINISHED}")

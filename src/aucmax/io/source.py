@@ -12,16 +12,42 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
-OPENERS: dict[str, Any] = {".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open}
+from aucmax.io._errors import listed, naming
+
+
+def open_zip(file: Any, mode: str = "rb") -> IO[bytes]:
+    """Return the only file in a zip archive as a stream."""
+    with ZipFile(file) as archive:
+        # It stays open until the stream is closed.
+        return archive.open(_members(archive)[0])
+
+
+def _members(archive: ZipFile) -> list[ZipInfo]:
+    """Return the files in an archive, without the notes that macOS adds."""
+    return [
+        each
+        for each in archive.infolist()
+        if not each.is_dir() and not each.filename.startswith("__MACOSX/")
+    ]
+
+
+OPENERS: dict[str, Any] = {
+    ".bz2": bz2.open,
+    ".gz": gzip.open,
+    ".xz": lzma.open,
+    ".zip": open_zip,
+}
 # How packed bytes begin.
 MARKS: dict[bytes, Any] = {
     b"BZh": bz2.open,
     b"\x1f\x8b": gzip.open,
     b"\xfd7zXZ\x00": lzma.open,
+    b"PK\x03\x04": open_zip,
 }
 # What reading packed bytes raises if they are cut off or not what their name says.
-UNPACKING_ERRORS = (EOFError, OSError, lzma.LZMAError, zlib.error)
+UNPACKING_ERRORS = (EOFError, OSError, BadZipFile, lzma.LZMAError, zlib.error)
 STDIN = "-"
 
 
@@ -34,7 +60,8 @@ class Source:
     name : str
         What to call it in a message.
     suffix : str
-        The last suffix of the name, without that of a compression; may be empty.
+        The last suffix of the name, without that of a compression; may be empty. Of a
+        zip archive, that of the file in it.
     open : callable
         Returns a new binary stream of the unpacked bytes.
     plain_path : path or None
@@ -48,7 +75,7 @@ class Source:
 
 
 def open_binary(path: Path, suffix: str | None = None) -> IO[bytes]:
-    """Open a file for reading; .bz2, .gz and .xz are unpacked on the way."""
+    """Open a file for reading; .bz2, .gz, .xz and .zip are unpacked on the way."""
     opener = OPENERS.get(path.suffix if suffix is None else suffix, open)
     file: IO[bytes] = opener(path, "rb")
     return file
@@ -61,9 +88,31 @@ def from_path(path: str | os.PathLike[str]) -> Source:
         raise FileNotFoundError(f"There is no file {file}.")
     is_packed = file.suffix in OPENERS
     suffix = file.with_suffix("").suffix if is_packed else file.suffix
+    if file.suffix == ".zip":
+        suffix = _suffix_in_zip(file, str(file)) or suffix
     return Source(
         str(file), suffix, lambda: open_binary(file), None if is_packed else file
     )
+
+
+def _suffix_in_zip(file: Any, name: str) -> str:
+    """Return how the name of the only file ends; raise if it cannot be read.
+
+    Nothing is written to the disk, so that name can do no harm.
+    """
+    with naming(name, "a zip archive"), ZipFile(file) as archive:
+        found = _members(archive)
+        if len(found) == 1:
+            # Refused if it needs a password, or is packed in a way nobody knows.
+            archive.open(found[0]).close()
+    if len(found) != 1:
+        names = [each.filename for each in found]
+        raise ValueError(
+            f"{name} holds {len(names)} files where one table is expected"
+            f"{': ' if names else ''}{listed(names)}. Unpack it, and give the file "
+            "that is meant."
+        )
+    return Path(found[0].filename).suffix
 
 
 def from_anything(given: Any) -> Source:
@@ -94,6 +143,8 @@ def _from_stream(stream: Any, name: str) -> Source:
     opener = next((MARKS[mark] for mark in MARKS if data.startswith(mark)), None)
     path = Path(name)
     suffix = path.with_suffix("").suffix if path.suffix in OPENERS else path.suffix
+    if opener is open_zip:
+        suffix = _suffix_in_zip(BytesIO(data), name) or suffix
 
     def reopen() -> IO[bytes]:
         file: IO[bytes] = BytesIO(data) if opener is None else opener(BytesIO(data))

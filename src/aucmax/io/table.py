@@ -12,8 +12,14 @@ from numpy.typing import NDArray
 
 from aucmax._utils.optional import import_optional
 from aucmax._utils.typing import Matrix
-from aucmax.io._arrow import read_ipc_columns, read_parquet_columns, read_text
-from aucmax.io._reading import TOO_LARGE, Refused
+from aucmax.io._arrow import (
+    read_ipc_columns,
+    read_json_lines,
+    read_parquet_columns,
+    read_text,
+)
+from aucmax.io._errors import Refused, naming, short
+from aucmax.io._reading import TOO_LARGE
 from aucmax.io.columns import Columns, pick_columns
 from aucmax.io.formats import LIBSVM as LIBSVM
 from aucmax.io.formats import TEXT, check_format, check_separator, kind_of
@@ -24,6 +30,7 @@ from aucmax.io.source import STDIN, Source, from_anything
 READERS: dict[str, Any] = {
     "csv": partial(read_text, separator=","),
     "tsv": partial(read_text, separator="\t"),
+    "jsonl": read_json_lines,
     "parquet": read_parquet_columns,
     "arrow": read_ipc_columns,
     "feather": read_ipc_columns,
@@ -62,21 +69,24 @@ def read_table(
     text: Collection[str] = (),
     separator: str | None = None,
 ) -> Table:
-    r"""Read a table from a file: CSV, TSV, Parquet, Arrow, Feather or LIBSVM.
+    r"""Read a table: CSV, TSV, lines of JSON, Parquet, Arrow, Feather or LIBSVM.
 
     All but LIBSVM's format need pandas and pyarrow.
 
     Parameters
     ----------
     path_or_file : str, path or binary file
-        The file; ``"-"`` is the standard input. Text may be packed as .gz, .bz2 or .xz.
-        The first line of a CSV or TSV file has the names of the columns.
+        The file; ``"-"`` is the standard input. It may be packed as .gz, .bz2 or .xz,
+        or be the only file in a .zip archive. The first line of a CSV or TSV file has
+        the names of the columns. Each line of a .jsonl or .ndjson file is a JSON object
+        with a value for each column; one that is left out is missing.
     target : str or int, default=None
         The column with the labels, by name, or by position from 0 (negative: from the
         end). None: all columns are features. LIBSVM's format has labels of its own.
     format : str, default=None
-        "csv", "tsv", "parquet", "arrow", "feather", "ipc", "libsvm", "svm" or
-        "svmlight"; None: what the name ends with, and CSV for a stream that has none.
+        "csv", "tsv", "jsonl", "parquet", "arrow", "feather", "ipc", "libsvm", "svm" or
+        "svmlight"; None: what the name ends with, and CSV for .txt and for a stream
+        that has no name.
     columns : sequence of str or int, or callable, default=None
         The features to read, by name or position, in this order, or a function that
         takes the names of all columns and returns those; None: all columns but the
@@ -97,7 +107,8 @@ def read_table(
     ------
     ValueError
         If the file is empty, damaged or not of this format, if its rows have different
-        lengths or its text is not UTF-8 (the message has the number of the line), if
+        lengths, a line of text is longer than 64 MB or is not UTF-8 (the message has
+        the number of the line), if
         columns have the same name or none, if there is no such column, or a label is
         missing or not finite, or a number in text of 2^53 or more with a point or too
         many digits.
@@ -166,15 +177,18 @@ def _read(
     y: NDArray[Any] | None = None
     if target is not None:
         y = _labels(source, content.column(0), picked[0])
-        _check_labels(source, y, picked[0], is_text=kind in TEXT)
+        _check_labels(source, y, picked[0], is_text=kind in {*TEXT, "jsonl"})
         content = content.select(picked[1:])
     if not content.num_columns:
         raise Refused(f"{source.name} has no column besides the target.")
-    content = _plain(source, content)
-    names = tuple(content.column_names)
-    # Column by column, each freed when it has been converted.
-    X = content.to_pandas(split_blocks=True, self_destruct=True, date_as_object=False)
-    return Table(X, y, names, source.name)
+    schema = _plain_schema(source, content.schema)
+    with naming(source.name):
+        content = content.cast(schema)
+        # Column by column, each freed when it has been converted.
+        X = content.to_pandas(
+            split_blocks=True, self_destruct=True, date_as_object=False
+        )
+    return Table(X, y, tuple(schema.names), source.name)
 
 
 def _is_path(given: Any) -> bool:
@@ -190,14 +204,21 @@ def _refuse_columns(source: Source, target: Any, columns: Any) -> None:
 
 
 def _labels(source: Source, column: Any, name: str) -> NDArray[Any]:
+    kind = column.type
+    types = import_optional("pyarrow", "io").types
+    _refuse_kind(source, name, kind)
+    if types.is_dictionary(kind) and any(
+        chunk.dictionary.null_count for chunk in column.chunks
+    ):
+        # A gap may also be one of the values that are pointed to.
+        column, kind = column.cast(kind.value_type), kind.value_type
     if column.null_count:
         row = column.is_null().index(True).as_py()
         raise ValueError(
             f"{source.name} lacks {column.null_count} of {len(column)} labels in "
-            f"{name!r}, the first in row {row}, counted from 0. Leave these rows out."
+            f"{short(name)}, the first in row {row}, counted from 0. Leave these rows "
+            "out."
         )
-    types = import_optional("pyarrow", "io").types
-    kind = column.type
     labels: NDArray[Any]
     if types.is_primitive(kind):
         labels = column.to_numpy()
@@ -223,28 +244,35 @@ def _check_labels(source: Source, y: NDArray[Any], name: str, *, is_text: bool) 
     if bad.any():
         row = int(bad.argmax())
         raise ValueError(
-            f"The label {y[row]:g} in row {row} of {name!r} in {source.name}, counted "
-            f"from 0, {problem}. {advice}."
+            f"The label {y[row]:g} in row {row} of {short(name)} in {source.name}, "
+            f"counted from 0, {problem}. {advice}."
         )
 
 
-def _plain(source: Source, content: Any) -> Any:
+def _plain_schema(source: Source, schema: Any) -> Any:
     """Return columns of kinds that scikit-learn knows; no row labels of pandas."""
     arrow = import_optional("pyarrow", "io")
-    types = arrow.types
     fields = []
-    for each in content.schema:
+    for each in schema:
         kind = each.type
-        if (
-            types.is_nested(kind)
-            or types.is_binary(kind)
-            or types.is_large_binary(kind)
-        ):
-            raise ValueError(
-                f"Column {each.name!r} of {source.name} holds {kind} values. Leave it "
-                "out with columns=, or turn it into columns of numbers or text."
-            )
-        if types.is_null(kind) or types.is_decimal(kind):
+        _refuse_kind(source, each.name, kind)
+        if arrow.types.is_null(kind) or arrow.types.is_decimal(kind):
             kind = arrow.float64()
         fields.append(arrow.field(each.name, kind))
-    return content.cast(arrow.schema(fields))
+    return arrow.schema(fields)
+
+
+def _refuse_kind(source: Source, name: str, kind: Any) -> None:
+    """Raise if values are no numbers, no text and no dates."""
+    arrow = import_optional("pyarrow", "io")
+    held = kind.value_type if arrow.types.is_dictionary(kind) else kind
+    if (
+        arrow.types.is_nested(held)
+        # Of any width, or a view.
+        or "binary" in str(held)
+        or isinstance(held, arrow.BaseExtensionType)
+    ):
+        raise ValueError(
+            f"Column {short(name)} of {source.name} holds {kind} values. Leave it out "
+            "with columns=, or turn it into columns of numbers or text."
+        )

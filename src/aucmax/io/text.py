@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from aucmax._utils.optional import import_optional
 from aucmax._utils.typing import FloatArray
+from aucmax.io._errors import Refused
 from aucmax.io._reading import (
-    Refused,
     find_column,
     labels_of,
     numbers_of,
@@ -20,6 +20,7 @@ from aucmax.io._reading import (
 )
 from aucmax.io.diagnosis import diagnose_csv
 from aucmax.io.header import refuse_one_cell
+from aucmax.io.lines import open_text
 from aucmax.io.source import from_path
 
 
@@ -36,7 +37,7 @@ def read_csv(
     Parameters
     ----------
     path : str or path
-        The file; .bz2, .gz and .xz are unpacked on the way.
+        The file; .bz2, .gz, .xz and .zip are unpacked on the way.
     target : int or str, default=-1
         The column with the labels, by position from 0 (negative: from the end) or name.
     separator : str, default=","
@@ -57,8 +58,9 @@ def read_csv(
     ------
     ValueError
         If a feature is missing, not finite or not a number, a label is missing, or not
-        finite where all are numbers, if lines have different lengths, or the file is
-        empty or cut off; the message has the number of the line.
+        finite where all are numbers, if lines have different lengths or one is longer
+        than 64 MB, or the file is empty or cut off; the message has the number of the
+        line.
 
     Examples
     --------
@@ -82,7 +84,7 @@ def read_csv(
 
     def read() -> tuple[FloatArray, NDArray[Any]]:
         # Unpacked by us, so that a file that is cut off fails alike for every suffix.
-        with source.open() as stream, warnings.catch_warnings():
+        with open_text(source) as stream, warnings.catch_warnings():
             # pandas only warns of lines that are longer than the header.
             warnings.simplefilter("error")
             frame = pandas.read_csv(
