@@ -62,6 +62,12 @@ def test_text_that_unpacks_to_far_more_than_the_file(file):
             load(file)
 
 
+def test_what_could_not_be_loaded_is_not_saved(tmp_path):
+    with pytest.raises(ValueError, match=r"aucmax\.json unpacks to more than"):
+        save(RankSVM(), tmp_path / "model.skops", metadata={"a": SPACES.decode()})
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_packings_without_bound(file, packing):
     write(file, parts_of(file), packing)

@@ -3,6 +3,7 @@
 
 import csv
 import lzma
+import struct
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -27,6 +28,7 @@ def damage_errors() -> tuple[type[Exception], ...]:
     known: tuple[type[Exception], ...] = (
         *(ArithmeticError, EOFError, LookupError, MemoryError, OSError, RuntimeError),
         *(StopIteration, ValueError, BadZipFile, csv.Error, lzma.LZMAError, zlib.error),
+        struct.error,
         # pandas warns, which `read_csv` turns into errors.
         Warning,
     )

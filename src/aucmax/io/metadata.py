@@ -3,9 +3,7 @@
 
 import json
 import os
-import struct
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -16,23 +14,10 @@ import numpy as np
 
 from aucmax.io._archive import METADATA, SCHEMA, check_members
 from aucmax.io._describe import PLAIN, parameters, told, type_name, versions
+from aucmax.io._errors import damage_errors
 
 # Goes up when files change so that older versions cannot read them.
 FORMAT = 1
-# What zipfile and json raise for bytes that are not what they say.
-DAMAGED = (
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    EOFError,
-    OSError,
-    ValueError,
-    NotImplementedError,
-    RuntimeError,
-    RecursionError,
-    OverflowError,
-    MemoryError,
-)
 
 
 class NewerFormat(ValueError):
@@ -74,7 +59,7 @@ def open_archive(file: Path) -> Iterator[zipfile.ZipFile]:
         try:
             archive = zipfile.ZipFile(content)
             check_members(archive, file.stat().st_size)
-        except DAMAGED as error:
+        except damage_errors() as error:
             raise _damaged(file, error) from error
         yield archive
 
@@ -84,7 +69,7 @@ def metadata_of(archive: zipfile.ZipFile, file: Path) -> dict[str, Any]:
     is_ours = METADATA in archive.namelist()
     try:
         found = json.loads(archive.read(METADATA)) if is_ours else None
-    except DAMAGED as error:
+    except damage_errors() as error:
         raise _damaged(file, error) from error
     if not is_ours or not isinstance(found, dict):
         raise ValueError(

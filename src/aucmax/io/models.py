@@ -13,7 +13,7 @@ from typing import Any
 from sklearn.exceptions import InconsistentVersionWarning
 
 from aucmax._utils.optional import import_optional
-from aucmax.io._archive import SCHEMA, named_types
+from aucmax.io._archive import SCHEMA, check_members, named_types
 from aucmax.io._atomic import replacing
 from aucmax.io._describe import versions
 from aucmax.io._parts import check_parts
@@ -116,6 +116,9 @@ def write_model(
             asked = _untrusted(skops, archive, ())
         _check_names(model, asked)
         write_metadata(draft, told | {"needs_trust": asked})
+        # Rather now than when it is loaded.
+        with zipfile.ZipFile(draft) as archive:
+            check_members(archive, draft.stat().st_size)
 
 
 def load(path: str | os.PathLike[str], *, trusted: Trusted | None = None) -> Any:
