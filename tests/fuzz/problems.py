@@ -18,8 +18,9 @@ def draw_rows(rng, n=None, d=None):
     n = rng.choice(SIZES) if n is None else n
     d = rng.choice(WIDTHS) if d is None else d
     X = draws.normal(size=(n, d))
-    for _ in range(rng.choice([0, 1, 1, 2])):
-        rng.choice(FLAWS)(rng, draws, X)
+    with np.errstate(all="ignore"):
+        for _ in range(rng.choice([0, 1, 1, 2])):
+            rng.choice(FLAWS)(rng, draws, X)
     return X
 
 

@@ -124,8 +124,7 @@ def confirm(worker, target, seed, outcome):
     What takes long may have been compiled for the first time; what crashed may have
     been brought about by a case before it.
     """
-    worker.stop()
-    worker._start()
+    worker.restart()
     again = worker.run(target, seed)
     if again.kind == "wrong":
         return again
@@ -160,7 +159,8 @@ def show(tally):
         print(f"{name:14}" + "".join(f"{n:9}" for n in columns) + f"{count['wrong']:7}")
     for each in tally.as_dict()["wrong"]:
         print(
-            f"WRONG {each['target']} x{each['count']} seeds {each['seeds']}: {each['cause']}"
+            f"WRONG {each['target']} x{each['count']} seeds {each['seeds']}: "
+            f"{each['cause']}"
         )
 
 
@@ -188,7 +188,7 @@ def main():
     parser.add_argument("--first-seed", type=int, default=0)
     args = parser.parse_args()
     if args.seed is not None:
-        sys.exit(any([repeat(target, args.seed) for target in args.target]))
+        sys.exit(max(repeat(target, args.seed) for target in args.target))
     tally = fuzz(
         args.target,
         minutes=args.minutes,

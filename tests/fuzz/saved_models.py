@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 from estimator_list import ESTIMATORS, quick
+from fuzz.mutations import mutate
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
@@ -22,7 +23,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from aucmax import NBAUC, OPAUC, AUCClassifier, Nystroem, RankSVM
 from aucmax.io import save
-from fuzz.mutations import mutate
 
 SEED = {"random_state": 0}
 SMALL = {"cv": 2, "time_budget": 3.0, **SEED}

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-
 from fuzz.mutations import mutate
 
 PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
@@ -81,36 +80,34 @@ def draw(rng, suffix):
 
 def change_pointers(rng, data):
     """Make offsets of text and indices of categories lead out of their buffers."""
+    places = _pointer_places(data)
     data = bytearray(data)
-    words = [4, 8]
-    for _ in range(rng.choice([1, 2, 5])):
-        for buffer in _buffers(data, rng):
-            at = data.find(buffer)
-            if at < 0:
-                continue
-            size = rng.choice(words)
-            where = at + rng.randrange(max(len(buffer) // size, 1)) * size
-            number = rng.choice(POINTERS) % 2 ** (8 * size)
-            data[where : where + size] = number.to_bytes(size, "little")
+    for _ in range(rng.choice([1, 1, 2, 5]) if places else 0):
+        at, n_bytes = rng.choice(places)
+        size = rng.choice([4, 8])
+        where = at + rng.randrange(max(n_bytes // size, 1)) * size
+        number = rng.choice(POINTERS) % 2 ** (8 * size)
+        data[where : where + size] = number.to_bytes(size, "little")
     return bytes(data)
 
 
-def _buffers(data, rng):
-    """Return the bytes of one column's buffers that hold offsets or indices."""
-    try:
-        table = _read_ipc(bytes(data))
-    except pa.ArrowException:
-        return []
-    names = [name for name in ("town", "kind") if name in table.column_names]
-    chunks = table.column(rng.choice(names)).chunks if names else []
-    chunks = [chunk for chunk in chunks if len(chunk)]
-    if not chunks:
-        return []
-    chunk = rng.choice(chunks)
-    if pa.types.is_dictionary(chunk.type):
-        chunk = chunk.indices
-    found = chunk.buffers()[1]
-    return [found.to_pybytes()] if found is not None and found.size >= 4 else []
+@cache
+def _pointer_places(data):
+    """Return where a good file holds offsets or indices, and of how many bytes."""
+    table = _read_ipc(data)
+    chunks = [chunk for name in ("town", "kind") for chunk in table.column(name).chunks]
+    chunks += [
+        chunk.dictionary for chunk in chunks if pa.types.is_dictionary(chunk.type)
+    ]
+    places = []
+    for chunk in chunks:
+        is_dictionary = pa.types.is_dictionary(chunk.type)
+        buffer = (chunk.indices if is_dictionary else chunk).buffers()[1]
+        at = data.find(buffer.to_pybytes()) if buffer is not None else -1
+        # Packed buffers are not found.
+        if at >= 0 and buffer.size:
+            places.append((at, buffer.size))
+    return places
 
 
 def _read_ipc(data):

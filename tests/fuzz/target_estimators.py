@@ -5,11 +5,11 @@ import inspect
 
 import numpy as np
 from estimator_list import ESTIMATORS, quick
+from fuzz import problems
+from fuzz.judging import Wrong
 from scipy import sparse
 
 from aucmax import AUCClassifier, metrics
-from fuzz import problems
-from fuzz.judging import Wrong
 
 OUTPUTS = ["decision_function", "predict_proba", "transform"]
 SINGLE = [each for each in ESTIMATORS if not isinstance(each, AUCClassifier)]

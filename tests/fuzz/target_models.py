@@ -7,13 +7,13 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from fuzz import saved_models
+from fuzz.judging import Wrong, naming
+from fuzz.mutations import mutate
 from sklearn.base import clone
 
 from aucmax import NBAUC, OAM, OPAUC, SOLAM, LeastSquaresAUC, RankSVM
 from aucmax.io import Checkpoints, load, read_metadata
-from fuzz import saved_models
-from fuzz.judging import Wrong, naming
-from fuzz.mutations import mutate
 
 METHODS = ["decision_function", "predict", "predict_proba", "transform"]
 STREAMED = [

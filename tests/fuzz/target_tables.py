@@ -4,6 +4,9 @@
 import io
 
 import numpy as np
+from fuzz import tables
+from fuzz.judging import Wrong, naming
+from fuzz.mutations import mutate
 from scipy import sparse
 
 from aucmax.io import (
@@ -14,9 +17,6 @@ from aucmax.io import (
     read_parquet,
     read_table,
 )
-from fuzz import tables
-from fuzz.judging import Wrong, naming
-from fuzz.mutations import mutate
 
 MOST_BATCHES = 1000
 
@@ -56,7 +56,7 @@ def batches_case(rng, folder):
             "weight": rng.choice([None, "mass"]),
             "missing": rng.choice(["error", "drop", 0.0]),
             "categories": rng.choice(
-                ["drop", "one-hot", {"town": ["Graz"], "kind": []}]
+                ["drop", "one-hot", {"town": ["Graz"], "kind": ["a"]}]
             ),
             "dtype": rng.choice(["auto", "float32"]),
         }

@@ -42,9 +42,14 @@ class Worker:
         self._context = context
         self._start()
 
+    def restart(self):
+        self.stop()
+        self._start()
+
     def _start(self):
         self.conn, theirs = self._context.Pipe()
-        self._notes = tempfile.NamedTemporaryFile(prefix="fuzz-notes-")
+        # As long as the process.
+        self._notes = tempfile.NamedTemporaryFile(prefix="fuzz-notes-")  # noqa: SIM115
         self._process = self._context.Process(
             target=_serve, args=(theirs, self._notes.name), daemon=True
         )
@@ -69,8 +74,7 @@ class Worker:
             code = self._process.exitcode
             cause = _name_end(code)
         notes = Path(self._notes.name).read_text(errors="replace")
-        self.stop()
-        self._start()
+        self.restart()
         return Outcome("wrong", cause=cause + _last_place(notes), detail=notes[-6000:])
 
     def run(self, target, seed):
