@@ -38,17 +38,24 @@ class Outcome:
 
 def judge(case, rng, folder):
     """Run a case and say what came of it."""
-    with warnings.catch_warnings(record=True) as caught:
+    caught = []
+
+    def note(message, category, filename, lineno, file=None, line=None):
+        frames = [f for f in traceback.extract_stack() if OURS.search(f.filename)]
+        last = frames[-1] if frames else None
+        place = f"{last.filename}:{last.lineno}" if last else f"{filename}:{lineno}"
+        caught.append((category, f"at {short_path(place)}: {message}"))
+
+    with warnings.catch_warnings():
         warnings.simplefilter("always")
+        warnings.showwarning = note
         outcome = _run(case, rng, folder)
     outcome.warned = bool(caught)
-    if outcome.kind != "wrong":
-        # Advice is a UserWarning; anything else slipped through from a library.
-        for each in caught:
-            if not issubclass(each.category, UserWarning):
-                place = f"{short_path(each.filename)}:{each.lineno}"
-                cause = f"{each.category.__name__} at {place}: {each.message}"
-                return Outcome("wrong", True, shorten(cause))
+    # Advice is a UserWarning; anything else slipped through from a library.
+    other = [each for each in caught if not issubclass(each[0], UserWarning)]
+    if outcome.kind != "wrong" and other:
+        category, text = other[0]
+        return Outcome("wrong", True, shorten(f"{category.__name__} {text}"))
     return outcome
 
 
@@ -113,6 +120,9 @@ def shorten(text, limit=300):
 def signature(cause):
     """Return a cause without what differs from case to case."""
     cause = re.sub(r"\S*[/\\]fuzz-\S*", "FILE", cause)
+    # Bytes of a damaged file.
+    cause = re.sub(r"(Unknown error: Wrapping).*", r"\1", cause)
+    cause = cause.encode("ascii", "replace").decode()
     return re.sub(r"(?<![:\w])[-+]?\d[\d.e+-]*", "N", cause)[:160]
 
 

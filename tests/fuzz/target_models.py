@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Targets: files of models, damaged as bytes or in their parts, and checkpoints."""
 
+import io
 import tempfile
 import zipfile
 from functools import cache
@@ -83,9 +84,7 @@ def checkpoint_files(number):
     model = STREAMED[number]
     whole = clone(model).fit_stream(batches())
     with tempfile.TemporaryDirectory() as folder:
-        clone(model).fit_stream(
-            Stopping(folder, batches()), checkpoint=Checkpoints(folder)
-        )
+        clone(model).fit_stream(batches()[:4], checkpoint=Checkpoints(folder))
         files = {
             file.name: saved_models.packed(
                 saved_models.members(file), zipfile.ZIP_STORED
@@ -93,13 +92,6 @@ def checkpoint_files(number):
             for file in sorted(Path(folder).glob("*.skops"))
         }
     return files, whole.decision_function(saved_models.rows()[0])
-
-
-class Stopping(list):
-    """All batches; the files of the fit's end serve as well as those of its middle."""
-
-    def __init__(self, folder, batches):
-        super().__init__(batches)
 
 
 def checkpoints_case(rng, folder):
@@ -118,18 +110,19 @@ def checkpoints_case(rng, folder):
         (folder / "checkpoint-99999999.skops").mkdir()
     if rng.random() < 0.1:
         (folder / "checkpoint-00000009.skops.77-abc.tmp").write_bytes(b"half")
+    model = clone(STREAMED[number])
+    if not only_bytes:
+        # Its values are not checked.
+        _try(model.fit_stream, batches(), Checkpoints(folder))
+        return
     with naming(folder):
-        model = clone(STREAMED[number]).fit_stream(
-            batches(), checkpoint=Checkpoints(folder)
-        )
+        model.fit_stream(batches(), checkpoint=Checkpoints(folder))
     scores = model.decision_function(saved_models.rows()[0])
-    if only_bytes and not np.array_equal(scores, expected):
+    if not np.array_equal(scores, expected):
         raise Wrong(f"{model} resumed from damaged bytes to another model")
 
 
 def _changed(rng, data):
-    import io
-
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
     return saved_models.change_parts(rng, parts)
