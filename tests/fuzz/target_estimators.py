@@ -73,9 +73,8 @@ def metrics_case(rng, folder):
     weight = problems.draw_weights(rng, n)
     if rng.random() < 0.3:
         score = problems.dress(rng, score[:, None])
-        score = (
-            score[:, 0] if isinstance(score, np.ndarray) and score.ndim == 2 else score
-        )
+        if isinstance(score, np.ndarray):
+            score = score.ravel()
     name = rng.choice([*METRICS])
     found = METRICS[name](rng, y, score, other, weight)
     numbers = np.asarray(found, dtype=float)
