@@ -113,7 +113,8 @@ def short_path(path):
 
 
 def shorten(text, limit=300):
-    text = " ".join(text.split())
+    # Messages may quote bytes of a damaged file.
+    text = " ".join(text.split()).encode("ascii", "backslashreplace").decode()
     return text if len(text) <= limit else text[:limit] + " ..."
 
 
@@ -122,7 +123,6 @@ def signature(cause):
     cause = re.sub(r"\S*[/\\]fuzz-\S*", "FILE", cause)
     # Bytes of a damaged file.
     cause = re.sub(r"(Unknown error: Wrapping).*", r"\1", cause)
-    cause = cause.encode("ascii", "replace").decode()
     return re.sub(r"(?<![:\w])[-+]?\d[\d.e+-]*", "N", cause)[:160]
 
 

@@ -100,17 +100,9 @@ METRICS = {
     "roc_auc_test": lambda rng, y, s, o, w: metrics.roc_auc_test(y, s, o).p_value,
     "roc_curve in [0, 1]": lambda rng, y, s, o, w: _curve(y, s, w),
     "roc_band": lambda rng, y, s, o, w: _band(rng, y, s),
-    "best_threshold": lambda rng, y, s, o, w: (
-        0
-        * metrics.best_threshold(
-            y,
-            s,
-            cost_fp=rng.choice([1.0, 1e308, 1e-308]),
-            prevalence=rng.choice([None, 0.5]),
-            sample_weight=w,
-        )
-        if rng.random() < 0.5
-        else metrics.cost_curve(y, s, sample_weight=w).cost
+    "best_threshold": lambda rng, y, s, o, w: _threshold(rng, y, s, w),
+    "cost_curve": lambda rng, y, s, o, w: (
+        metrics.cost_curve(y, s, sample_weight=w).cost
     ),
     "StreamingAUC in [0, 1]": lambda rng, y, s, o, w: (
         metrics.StreamingAUC().update(y, s, sample_weight=w).auc
@@ -124,6 +116,18 @@ METRICS = {
 def _curve(y, score, weight):
     curve = metrics.roc_curve(y, score, sample_weight=weight)
     return np.r_[curve.fpr, curve.tpr]
+
+
+def _threshold(rng, y, score, weight):
+    found = metrics.best_threshold(
+        y,
+        score,
+        cost_fp=rng.choice([1.0, 1e308, 1e-308]),
+        prevalence=rng.choice([None, 0.5]),
+        sample_weight=weight,
+    )
+    # Infinite if all rows are best called negative, or positive.
+    return 0.0 if np.isinf(found) else found
 
 
 def _band(rng, y, score):
