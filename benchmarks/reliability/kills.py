@@ -41,7 +41,7 @@ N_ROWS, BATCH_ROWS, N_COLUMNS = 24_000, 1000, 20
 MODELS = {
     "OPAUC": OPAUC(),
     "OPAUC(solver='gradient')": OPAUC(solver="gradient"),
-    "OPAUC(rank=5)": OPAUC(rank=5),
+    "OPAUC(rank=5)": OPAUC(rank=5, random_state=0),
     "OPAUC(reduce='projection')": OPAUC(
         reduce="projection", n_components=3, random_state=0
     ),
@@ -105,10 +105,9 @@ def survive(name, n_kills, rng):
                 after += bool(list(kept.glob("*.skops")))
             elif process.exitcode:
                 raise RuntimeError(f"{name} failed with exit code {process.exitcode}")
-            elif killed < n_kills:
-                # It ended before it could be killed: once more from the start.
-                out.unlink()
-                for file in kept.iterdir():
+            if out.exists() and killed < n_kills:
+                # It was done before it was killed often enough: from the start again.
+                for file in [out, *kept.iterdir()]:
                     file.unlink()
         return killed, after, load(out)
 

@@ -121,8 +121,9 @@ def shorten(text, limit=300):
 def signature(cause):
     """Return a cause without what differs from case to case."""
     cause = re.sub(r"\S*[/\\]fuzz-\S*", "FILE", cause)
-    # Bytes of a damaged file.
-    cause = re.sub(r"(Unknown error: Wrapping).*", r"\1", cause)
+    # Bytes of a damaged file, and names that it was damaged in.
+    cause = re.sub(r"(Unknown error: Wrapping|keyword argument|codec).*", r"\1", cause)
+    cause = re.sub(r"'(NoneType|int|str|float)'", "'T'", cause)
     return re.sub(r"(?<![:\w])[-+]?\d[\d.e+-]*", "N", cause)[:160]
 
 
