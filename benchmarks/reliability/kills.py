@@ -54,7 +54,6 @@ MODELS = {
     "KNNOAM": KNNOAM(random_state=0),
     "KNNOAM(reduce=OnlinePCA)": KNNOAM(reduce=aucmax.OnlinePCA(2), random_state=0),
     "LeastSquaresAUC": LeastSquaresAUC(),
-    "LeastSquaresAUC(solver='cg')": LeastSquaresAUC(solver="cg"),
     "RankSVM": RankSVM(alpha=1e-6, tol=1e-12),
     "RankSVM(loss='hinge')": RankSVM(loss="hinge", alpha=1e-4),
     "NBAUC": NBAUC(60, gamma=0.02, alpha=1e-6, tol=1e-9, random_state=0),

@@ -30,7 +30,7 @@ def ranges():
             first += size
 
 
-@pytest.mark.parametrize(("target", "first", "size"), ranges())
+@pytest.mark.parametrize(("target", "first", "size"), [*ranges()])
 def test_nothing_is_wrong(target, first, size):
     worker = Worker(start_server())
     wrong = []
