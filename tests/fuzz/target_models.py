@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Targets: files of models, damaged as bytes or in their parts, and checkpoints."""
 
+import contextlib
 import io
 import tempfile
 import zipfile
@@ -16,6 +17,7 @@ from sklearn.base import clone
 from aucmax import NBAUC, OAM, OPAUC, SOLAM, LeastSquaresAUC, RankSVM
 from aucmax.io import Checkpoints, load, read_metadata
 
+STOPPED_AFTER = 4
 METHODS = ["decision_function", "predict", "predict_proba", "transform"]
 STREAMED = [
     OPAUC(),
@@ -78,13 +80,23 @@ def batches():
     return [(X[k : k + 20], y[k : k + 20]) for k in range(0, len(y), 20)]
 
 
+class Stopping(Checkpoints):
+    """Checkpoints of a fit that somebody stops after some of them."""
+
+    def offer(self, state):
+        super().offer(state)
+        if self._n_offered == STOPPED_AFTER:
+            raise KeyboardInterrupt
+
+
 @cache
 def checkpoint_files(number):
     """Return the files of a fit that was stopped, and the scores it would end with."""
     model = STREAMED[number]
     whole = clone(model).fit_stream(batches())
     with tempfile.TemporaryDirectory() as folder:
-        clone(model).fit_stream(batches()[:4], checkpoint=Checkpoints(folder))
+        with contextlib.suppress(KeyboardInterrupt):
+            clone(model).fit_stream(batches(), checkpoint=Stopping(folder))
         files = {
             file.name: saved_models.packed(
                 saved_models.members(file), zipfile.ZIP_STORED
