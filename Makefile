@@ -11,12 +11,14 @@ COMPILE := $(RUN) -m compileall -qq -j 0 -x '/(tests|pip)/' .venv/lib || true
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint browser bench docs clean
+.PHONY: help demo test lint browser fuzz reliability bench docs clean
 
 help:
 	@echo "make demo    AUCClassifier beside other models on real data: a table and a page"
 	@echo "make test    lint, all tests and the examples in the docstrings"
 	@echo "make lint    ruff, mypy and import-linter"
+	@echo "make fuzz    damaged files and odd data for an hour (MINUTES=5: five minutes)"
+	@echo "make reliability   kills, lost workers, full disks; writes a page of results"
 	@echo "make bench   speed beside peers and limits (AUCMAX_DATA=folder: on real sets)"
 	@echo "make docs    the user guide and API reference, as HTML; runs their examples"
 	@echo "make clean   delete .venv, caches and build products"
@@ -49,6 +51,17 @@ lint: .venv/installed-dev
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy
 	$(RUN) .venv/bin/lint-imports --no-logo
+
+# One case again: PYTHONPATH=tests .venv/bin/python -m fuzz.run --target X --seed N.
+MINUTES ?= 60
+fuzz: .venv/installed-dev
+	@PYTHONPATH=tests $(RUN) -m fuzz.run --minutes $(MINUTES)
+
+# What make fuzz found last is part of the page.
+reliability: .venv/installed-dev
+	@failed=0; for part in full_disk lost_workers kills; do \
+	  $(RUN) benchmarks/reliability/$$part.py || failed=1; done; \
+	$(RUN) benchmarks/reliability/page.py; exit $$failed
 
 # BENCH passes options on: make bench BENCH="--only metrics fit".
 bench: .venv-bench/installed .venv-lightning/installed
