@@ -16,7 +16,6 @@ from aucmax._utils.validation import (
     check_features,
     check_fit_inputs,
     check_is_fitted,
-    refuse_huge,
     validated,
 )
 from aucmax.estimators._base import AUCScorer
@@ -25,8 +24,6 @@ from aucmax.estimators._online_stream import SAMPLE_ROWS, OnlineStream, is_withi
 from aucmax.estimators._source import Source
 from aucmax.solvers.online._base import Learner
 
-# Fourth powers of a value must stay finite.
-LARGEST = 1e70
 # Lines of progress per pass.
 N_REPORTS = 10
 
@@ -63,7 +60,6 @@ class OnlineScorer(AUCScorer):
         """
         with all_or_nothing(self):
             inputs = check_fit_inputs(self, X, y)
-            refuse_huge(inputs.X, LARGEST)
             self.classes_ = inputs.classes
             rng = self._open(inputs.X)
             n = inputs.X.shape[0]
@@ -103,7 +99,7 @@ class OnlineScorer(AUCScorer):
         """
         with all_or_nothing(self):
             X, is_pos, self.classes_ = check_batch(
-                self, X, y, classes, limit=LARGEST, is_within=is_within
+                self, X, y, classes, is_within=is_within
             )
             if not hasattr(self, "_stream"):
                 self._open(X)
