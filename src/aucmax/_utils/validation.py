@@ -156,8 +156,10 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        vars(estimator).clear()
+        # Not cleared first: another thread may be scoring.
         vars(estimator).update(before)
+        for name in vars(estimator).keys() - before.keys():
+            delattr(estimator, name)
         raise
 
 
