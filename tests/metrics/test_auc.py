@@ -94,6 +94,18 @@ def test_float32_scores_tie_as_float32(rng):
     assert roc_auc([0, 1], scores.astype(np.float32)) == 0.5
 
 
+def test_scores_are_not_rounded_to_ties():
+    one, step = np.longdouble(1), np.finfo(np.longdouble).eps
+    close = np.array([one, one + step])
+    if step < np.finfo(np.float64).eps:  # elsewhere longdouble is float64
+        with pytest.raises(ValueError, match="differ, but not in float64"):
+            roc_auc([0, 1], close)
+    assert roc_auc([0, 1], np.array([one / 3, 2 * one / 3])) == 1
+    assert roc_auc([0, 1], np.array([one / 3, one / 3])) == 0.5
+    assert roc_auc([0, 1], [2**64, 2**65]) == 1
+    assert roc_auc([0, 1], [2**64, 2**64]) == 0.5
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_inputs_are_left_alone(weighted, rng):
     is_pos = draw_labels(rng, 40)
@@ -162,6 +174,10 @@ def test_weight_is_repetition(problem, random):
         ([0, 1], [1j, 2j], None, "real numbers"),
         ([0, 1], np.array([0.1, "high"], dtype=object), None, "real numbers"),
         ([0, 1], [2**60, 2**60 + 1], None, r"beyond 2\*\*53"),
+        ([0, 1], [2**64, 2**64 + 1], None, "near 18446744073709551616 that differ"),
+        ([0, 1, 0], [2**63, 2**63 + 1, -1], None, "differ, but not in float64"),
+        ([0, 1, 0], (2**60, 2**60 + 1, 0.5), None, "differ, but not in float64"),
+        ([0, 1], [1, 10**400], None, "too large to convert"),
         ([0, 1], [0.1, 0.2], [1], "one weight per row"),
         ([0, 1], [0.1, 0.2], [-1, 1], "below zero"),
         ([0, 1], [0.1, 0.2], [0, 0], "weight zero"),

@@ -5,10 +5,8 @@
 """
 
 import functools
-import uuid
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Any, ParamSpec, TypeVar, cast, overload
+from typing import ParamSpec, TypeVar, cast, overload
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -55,26 +53,12 @@ def _lazily_compiled(function: Callable[P, R], *, reorder_sums: bool) -> Callabl
 def _compile(function: Callable[P, R], reorder_sums: bool) -> Callable[P, R]:
     import numba  # noqa: PLC0415 - half a second that only the first fit should pay
 
-    from aucmax._kernels.prefetch import register  # noqa: PLC0415 - imports numba
+    from aucmax._kernels.cache import enable_caching  # noqa: PLC0415 - imports numba
+    from aucmax._kernels.prefetch import register  # noqa: PLC0415
 
     register()
     flags = {"reassoc", "contract", "nsz"} if reorder_sums else False
     compiled = numba.njit(nogil=True, fastmath=flags)(function)
-    # Zipped or read-only installs have nowhere to cache; NUMBA_DISABLE_JIT returns a
-    # plain function.
-    with suppress(RuntimeError, AttributeError):
-        compiled.enable_caching()
-        _name_files_at_random(compiled)
+    if compiled is not function:  # as it is with NUMBA_DISABLE_JIT
+        enable_caching(compiled)
     return cast(Callable[P, R], compiled)
-
-
-def _name_files_at_random(compiled: Any) -> None:
-    """Give each piece of machine code that is saved a file of its own.
-
-    numba numbers them, without a lock: two processes that compile one kernel for two
-    types at once would both take the next number, and the code of one type be loaded
-    for the other. This way the worst is that one of them is compiled once more.
-    """
-    files = compiled._cache._cache_file
-    pattern = files._data_name_pattern
-    files._data_name = lambda _: pattern.format(number=uuid.uuid4().int)

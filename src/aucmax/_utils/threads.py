@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many threads the linear algebra underneath may use."""
+"""Threads: how many the linear algebra may use, and state that several share."""
 
 import functools
 import sys
+import threading
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -29,3 +30,17 @@ def one_thread(user_api: str | None = None) -> AbstractContextManager[Any]:
 def _controller(n_modules: int) -> ThreadpoolController:
     # Looking for the loaded libraries takes milliseconds; an import may have added one.
     return ThreadpoolController()
+
+
+class Locked:
+    """State that one thread changes, holding ``lock``, while others read it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.lock = threading.RLock()

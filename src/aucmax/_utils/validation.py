@@ -5,7 +5,6 @@ Every error says what was wrong, what was received and what to do.
 """
 
 import functools
-import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
@@ -39,12 +38,15 @@ __all__ = [
     "check_rows",
     "check_weight",
     "n_threads",
-    "refuse_huge",
     "split_labels",
     "validated",
 ]
 
 DTYPES = [np.float64, np.float32]
+# The largest values accepted. Solvers multiply up to four of them in float64, as in the
+# curvature along the gradient, and then add up over rows and features: 1e28 products
+# stay finite. Scores of float32 rows are summed in float32, over 1e8 features.
+LARGEST = {np.dtype(np.float64): 1e70, np.dtype(np.float32): 1e30}
 
 # What a constructor parameter may be, for ``_parameter_constraints``.
 POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -92,8 +94,7 @@ def check_fit_inputs(
         estimator.n_features_in_ = X.shape[1]
         vars(estimator).pop("feature_names_in_", None)
     else:
-        _refuse_text(X)
-        X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype=DTYPES)
+        X, y = _validate(estimator, X, y)
     classes, is_pos = split_labels(y, name=type(estimator).__name__)
     weight = check_weight(sample_weight, is_pos)
     return FitInputs(_canonical(X), is_pos, weight, classes)
@@ -103,8 +104,7 @@ def check_rows(
     estimator: Any, X: Any, sample_weight: ArrayLike | None = None
 ) -> tuple[Matrix, FloatArray]:
     """Validate the arguments of a ``fit`` without labels; return rows and weights."""
-    _refuse_text(X)
-    X = validate_data(estimator, X, accept_sparse="csr", dtype=DTYPES)
+    X = _validate(estimator, X)
     weight = check_row_weight(sample_weight, X.shape[0])
     if not np.any(weight):
         raise ValueError(
@@ -128,37 +128,25 @@ def check_batch(
     y: ArrayLike,
     classes: ArrayLike | None,
     *,
-    limit: float = np.inf,
     is_within: Callable[[Matrix, float], bool] | None = None,
 ) -> Batch:
     """Validate the arguments of ``partial_fit``; the first call sets the features.
 
-    Values above ``limit`` are refused. ``is_within`` may tell faster than we can that
-    there is none, and no NaN.
+    ``is_within`` may tell faster than we can that no value is NaN or above a limit.
     """
     known = getattr(estimator, "classes_", None)
     if known is None:
         X = check_rows(estimator, X)[0]
-        refuse_huge(X, limit)
-    elif _has_known_form(estimator, X) and (is_within or _is_within)(X, limit):
+    elif _has_known_form(estimator, X) and (is_within or _is_within)(
+        X, LARGEST[X.dtype]
+    ):
         X = X if type(X) is np.ndarray else _canonical(X)
     else:
         X = check_features(estimator, X)
-        refuse_huge(X, limit)
     if not _is_vector(y) or len(y) != X.shape[0]:
         check_consistent_length(X, y)
     known, is_pos = _split_batch(y, classes, known, type(estimator).__name__)
     return Batch(X, is_pos, known)
-
-
-def refuse_huge(X: Matrix, limit: float) -> None:
-    """Raise where sums of powers could overflow, before anything has changed."""
-    size = largest(X)
-    if size > limit:
-        raise ValueError(
-            f"X holds a value of size {size:g}, and sums of squares would overflow. "
-            "Scale the features, for example with StandardScaler."
-        )
 
 
 @contextmanager
@@ -168,18 +156,18 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        vars(estimator).clear()
+        # Not cleared first: another thread may be scoring.
         vars(estimator).update(before)
+        for name in vars(estimator).keys() - before.keys():
+            delattr(estimator, name)
         raise
 
 
 def check_features(estimator: Any, X: Any) -> Matrix:
     """Validate the rows to score against what ``estimator`` was fitted on."""
-    if _has_known_form(estimator, X) and _is_finite(X):
+    if _has_known_form(estimator, X) and _is_within(X, LARGEST[X.dtype]):
         return _canonical(X)
-    _refuse_text(X)
-    X = validate_data(estimator, X, accept_sparse="csr", dtype=DTYPES, reset=False)
-    return _canonical(X)
+    return _canonical(_validate(estimator, X, reset=False))
 
 
 def split_labels(y: ArrayLike, *, name: str) -> tuple[NDArray[Any], BoolArray]:
@@ -341,8 +329,7 @@ def _is_plain(X: Any, y: Any) -> bool:
         return False
     if y.dtype.kind not in "biu" or y.shape[0] != X.shape[0]:
         return False
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(X.sum()))
+    return _is_within(X, LARGEST[X.dtype])
 
 
 def _has_known_form(estimator: Any, X: Any) -> bool:
@@ -363,13 +350,6 @@ def _has_known_form(estimator: Any, X: Any) -> bool:
     )
 
 
-def _is_finite(X: Matrix) -> bool:
-    """Say whether all values are finite; not so either if their sum overflows."""
-    values: NDArray[Any] = X if isinstance(X, np.ndarray) else X.data
-    with np.errstate(over="ignore", invalid="ignore"):
-        return math.isfinite(np.add.reduce(values, axis=None))
-
-
 def _is_vector(y: Any) -> TypeGuard[NDArray[Any]]:
     """Say whether y needs no conversion to an array of one axis."""
     return type(y) is np.ndarray and y.ndim == 1
@@ -385,8 +365,45 @@ def largest(X: Matrix) -> float:
 
 
 def _is_within(X: Matrix, limit: float) -> bool:
-    """Say whether no value is NaN, infinite or above ``limit`` in size."""
-    return largest(X) <= min(limit, np.finfo(np.float64).max)
+    """Say whether no value is NaN or above a finite ``limit`` in size."""
+    values: NDArray[Any] = X if isinstance(X, np.ndarray) else X.data
+    if values.flags.forc:
+        # One trip over the values, at the speed of a dot product.
+        flat = values.ravel(order="K")
+        with np.errstate(over="ignore", invalid="ignore"):
+            if float(flat @ flat) <= limit**2:
+                return True
+    return largest(X) <= limit
+
+
+def _validate(estimator: Any, X: Any, *y: Any, reset: bool = True) -> Any:
+    """Return X, or X and y, after all checks: scikit-learn's and our own."""
+    _refuse_text(X)
+    # It looks for NaN by adding up all values, which may overflow.
+    with np.errstate(invalid="ignore"):
+        checked = validate_data(
+            estimator, X, *y, accept_sparse="csr", dtype=DTYPES, reset=reset
+        )
+    _refuse_huge(checked[0] if y else checked)
+    return checked
+
+
+def _refuse_huge(X: Matrix) -> None:
+    """Raise where products of values could overflow, before anything has changed."""
+    limit = LARGEST[X.dtype]
+    if largest(X) <= limit:
+        return
+    if isinstance(X, np.ndarray):
+        row, column = np.unravel_index(np.argmax(np.abs(X)), X.shape)
+    else:
+        entries = X.tocoo()
+        k = np.argmax(np.abs(entries.data))
+        row, column = entries.row[k], entries.col[k]
+    raise ValueError(
+        f"X is too large: it holds {X[row, column]:g} in row {row} of column {column}, "
+        f"and products of values above {limit:g} overflow. Scale the features, "
+        "for example with sklearn.preprocessing.MaxAbsScaler, or correct the value."
+    )
 
 
 def _refuse_text(X: Any) -> None:

@@ -11,7 +11,6 @@ from aucmax._utils.validation import (
     check_features,
     check_row_weight,
     check_rows,
-    refuse_huge,
 )
 from aucmax.distributed._partitions import Partition
 
@@ -28,7 +27,6 @@ class Expected(NamedTuple):
     estimator: type
     n_features: int | None = None
     names: NDArray[Any] | None = None
-    limit: float = np.inf
 
 
 class Checked(NamedTuple):
@@ -91,7 +89,6 @@ def _check(expected: Expected, partition: Partition) -> Checked:
         if expected.names is not None:
             estimator.feature_names_in_ = expected.names
         rows = check_features(estimator, rows)
-    refuse_huge(rows, expected.limit)
     if isinstance(rows, np.ndarray):
         # Loops would be compiled once more for rows that may not be written.
         rows = np.require(rows, requirements=["C", "W"])

@@ -95,7 +95,6 @@ def check_inputs(
     drop_idle: bool = False,
     classes: NDArray[Any] | None = None,
     goes_on: bool = False,
-    limit: float = np.inf,
 ) -> DaskInputs:
     """Check all partitions where they are; record the features on ``estimator``.
 
@@ -103,7 +102,7 @@ def check_inputs(
     rows of weight zero are left out. With ``classes``, the labels must be of those.
     With ``goes_on``, the features must be as before.
     """
-    expected = Expected(type(estimator), limit=limit)
+    expected = Expected(type(estimator))
     if goes_on:
         names = getattr(estimator, "feature_names_in_", None)
         expected = expected._replace(n_features=estimator.n_features_in_, names=names)

@@ -16,7 +16,6 @@ from aucmax.distributed._moments import moments_of
 from aucmax.distributed._partitions import partitions_of
 from aucmax.distributed._sample import add_drawn, draw_tasks
 from aucmax.distributed._scorer import DaskScorer
-from aucmax.estimators._online_base import LARGEST
 from aucmax.estimators._online_stream import OnlineStream
 from aucmax.estimators.opauc import OPAUC
 from aucmax.solvers.online.exact import ExactLearner
@@ -137,9 +136,7 @@ class DaskOPAUC(DaskScorer, OPAUC):
         self, X: Any, y: Any, classes: NDArray[Any] | None, *, goes_on: bool
     ) -> DaskInputs:
         partitions = partitions_of(X, y, name=type(self).__name__, local="OPAUC")
-        return check_inputs(
-            self, partitions, classes=classes, goes_on=goes_on, limit=LARGEST
-        )
+        return check_inputs(self, partitions, classes=classes, goes_on=goes_on)
 
     def _known_classes(self, classes: Any) -> NDArray[Any]:
         if classes is not None:

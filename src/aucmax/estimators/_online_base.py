@@ -16,7 +16,6 @@ from aucmax._utils.validation import (
     check_features,
     check_fit_inputs,
     check_is_fitted,
-    refuse_huge,
     validated,
 )
 from aucmax.estimators._base import AUCScorer
@@ -25,8 +24,6 @@ from aucmax.estimators._online_stream import SAMPLE_ROWS, OnlineStream, is_withi
 from aucmax.estimators._source import Source
 from aucmax.solvers.online._base import Learner
 
-# Fourth powers of a value must stay finite.
-LARGEST = 1e70
 # Lines of progress per pass.
 N_REPORTS = 10
 
@@ -63,7 +60,6 @@ class OnlineScorer(AUCScorer):
         """
         with all_or_nothing(self):
             inputs = check_fit_inputs(self, X, y)
-            refuse_huge(inputs.X, LARGEST)
             self.classes_ = inputs.classes
             rng = self._open(inputs.X)
             n = inputs.X.shape[0]
@@ -103,11 +99,12 @@ class OnlineScorer(AUCScorer):
         """
         with all_or_nothing(self):
             X, is_pos, self.classes_ = check_batch(
-                self, X, y, classes, limit=LARGEST, is_within=is_within
+                self, X, y, classes, is_within=is_within
             )
-            if not hasattr(self, "_stream"):
-                self._open(X)
-            self._stream.learn(X, is_pos)
+            stream = getattr(self, "_stream", None) or self._new_stream(X)[0]
+            stream.learn(X, is_pos)
+            # Only now, so that no other thread scores with a model of no rows.
+            self._stream = stream
         return self
 
     @validated
@@ -160,8 +157,13 @@ class OnlineScorer(AUCScorer):
         """
         check_is_fitted(self)
         X = check_features(self, X)
-        scores: NDArray[Any] = self._stream.model().scores(X) + self.intercept_[0]
-        return scores
+        with self._stream.lock:
+            learner: Any = self._stream.learner
+            model, intercept = self._stream.model(), self.intercept_[0]
+            if model is learner:
+                # Rows that another thread learns meanwhile would change it.
+                return np.asarray(model.scores(X) + intercept)
+        return np.asarray(model.scores(X) + intercept)
 
     @property
     def intercept_(self) -> NDArray[Any]:
@@ -184,13 +186,17 @@ class OnlineScorer(AUCScorer):
 
     def _open(self, X: Matrix) -> np.random.Generator:
         """Begin to learn from rows like these; return the source of their order."""
+        self._stream, order = self._new_stream(X)
+        return order
+
+    def _new_stream(self, X: Matrix) -> tuple[OnlineStream, np.random.Generator]:
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         own, order = np.random.default_rng(seed).spawn(2)
         learner = self._begin(X, own)
-        self._stream = OnlineStream(
+        stream = OnlineStream(
             learner, sparse_rows=is_sparse(X), sample_rows=self._sample_rows
         )
-        return order
+        return stream, order
 
     def _run(self, X: Matrix, is_pos: Any, order: Any, n_passed: int) -> None:
         """Make one pass, with some lines of progress."""

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from aucmax._kernels.batches import all_within
+from aucmax._utils.threads import Locked
 from aucmax._utils.typing import (
     BoolArray,
     IntArray,
@@ -26,8 +27,10 @@ BLOCK_VALUES = 2**18
 SAMPLE_ROWS = 256
 
 
-class OnlineStream:
+class OnlineStream(Locked):
     """A learner, a sample of its rows for the threshold, and its model when asked for.
+
+    While one thread learns a batch, others wait for the model.
 
     Parameters
     ----------
@@ -43,6 +46,7 @@ class OnlineStream:
     def __init__(
         self, learner: Learner, *, sparse_rows: bool, sample_rows: int = SAMPLE_ROWS
     ) -> None:
+        super().__init__()
         self.learner = learner
         self.sparse_rows = sparse_rows
         # The same rows give the same threshold, whatever the seed of the learner.
@@ -59,33 +63,37 @@ class OnlineStream:
         self, X: Matrix, is_pos: BoolArray, order: IntArray | None = None
     ) -> None:
         """Take in rows in the given order, a block at a time."""
-        self._model = self._threshold = None
         n, d = X.shape
         size = max(1, BLOCK_VALUES // (1 + (X.nnz // n if is_sparse(X) else d)))
-        if order is None and n <= size:
-            self._learn(X, is_pos)
-            return
-        for low in range(0, n, size):
-            part: Any = slice(low, low + size) if order is None else order[low:][:size]
-            self._learn(X[part], is_pos[part])
+        with self.lock:
+            self._model = self._threshold = None
+            if order is None and n <= size:
+                self._learn(X, is_pos)
+                return
+            for low in range(0, n, size):
+                part: Any = slice(low, low + size)
+                part = part if order is None else order[part]
+                self._learn(X[part], is_pos[part])
 
     def model(self) -> Model:
         """Return what was learned so far; computed once after each change."""
-        if self._model is None:
-            self._model = self.learner.model()
-        return self._model
+        with self.lock:
+            if self._model is None:
+                self._model = self.learner.model()
+            return self._model
 
     def threshold(self) -> float:
         """Return the score with the best balanced accuracy on the rows sampled."""
-        if self._threshold is None:
-            self._threshold = 0.0
-            if self.sample.slots.n_seen.min() > 0:
-                rows, is_pos = self.sample.rows()
-                scores = self.model().scores(rows)
-                self._threshold = balanced_threshold(
-                    scores, is_pos, np.ones(len(is_pos))
-                )
-        return self._threshold
+        with self.lock:
+            if self._threshold is None:
+                self._threshold = 0.0
+                if self.sample.slots.n_seen.min() > 0:
+                    rows, is_pos = self.sample.rows()
+                    scores = self.model().scores(rows)
+                    self._threshold = balanced_threshold(
+                        scores, is_pos, np.ones(len(is_pos))
+                    )
+            return self._threshold
 
     def _learn(self, X: Matrix, is_pos: BoolArray) -> None:
         rows = self._convert(X)

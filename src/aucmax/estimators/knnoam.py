@@ -184,8 +184,9 @@ class KNNOAM(OnlineScorer):
             One, unless ``backend="approximate"``; then these rows are searched exactly
             as well.
         """
-        learner = self._learner
-        return recall(learner.index, check_features(self, X), self.k_)
+        learner, X = self._learner, check_features(self, X)
+        with self._stream.lock:
+            return recall(learner.index, X, self.k_)
 
     def memory_usage(self) -> int:
         """Return the bytes held by rows, index and labels.

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
 from aucmax._kernels.online_pca import ccipca_rows, project_rows, sga_rows
+from aucmax._utils.threads import Locked
 from aucmax._utils.typing import FloatArray, IntArray, Matrix, is_sparse, to_dense
 from aucmax._utils.validation import (
     COUNT,
@@ -23,14 +24,11 @@ from aucmax._utils.validation import (
     check_features,
     check_is_fitted,
     check_rows,
-    refuse_huge,
     validated,
 )
 
 # Values of rows that are copied at a time: 2 MB.
 BLOCK_VALUES = 2**18
-# Squares of variances must stay finite.
-LARGEST = 1e70
 # How fast the steps of "sga" shrink. With steps of 8 or 16, exponents of .6 and .7
 # differ by less than .012 in the share of the variance kept on usps.
 DECAY = 0.7
@@ -165,7 +163,6 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         with all_or_nothing(self):
             X, _ = check_rows(self, X)
-            refuse_huge(X, LARGEST)
             self._stream = self._open(X.shape[1])
             order = None
             if self.shuffle:
@@ -192,10 +189,9 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         with all_or_nothing(self):
             is_new = not hasattr(self, "_stream")
             X = check_rows(self, X)[0] if is_new else check_features(self, X)
-            refuse_huge(X, LARGEST)
-            if is_new:
-                self._stream = self._open(X.shape[1])
-            self._stream.learn(X)
+            stream = self._open(X.shape[1]) if is_new else self._stream
+            stream.learn(X)
+            self._stream = stream
         return self
 
     def transform(self, X: Any) -> NDArray[Any]:
@@ -214,7 +210,7 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         check_is_fitted(self)
         X = check_features(self, X)
-        mean, axes = self._stream.mean, self.components_
+        mean, axes = self._stream.mean_and_axes()
         if is_sparse(X):
             # The mean is taken off after the product, so that X stays sparse.
             return np.asarray(X @ axes.T - axes @ mean, dtype=X.dtype)
@@ -243,13 +239,13 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         features = np.asarray(X)
         if features.dtype != np.float32:
             features = features.astype(np.float64)
-        axes = self.components_
+        mean, axes = self._stream.mean_and_axes()
         if features.ndim != 2 or features.shape[1] != len(axes):
             raise ValueError(
                 f"X has shape {features.shape}, but there are {len(axes)} components. "
                 "Pass one row of coordinates for each row, as from transform."
             )
-        return np.asarray(features @ axes + self._stream.mean, dtype=features.dtype)
+        return np.asarray(features @ axes + mean, dtype=features.dtype)
 
     @property
     def components_(self) -> FloatArray:
@@ -302,7 +298,7 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return tags
 
 
-class DirectionStream:
+class DirectionStream(Locked):
     """Mean and directions of the rows seen, and orthonormal axes when asked for.
 
     Parameters
@@ -318,6 +314,7 @@ class DirectionStream:
     def __init__(
         self, n_directions: int, d: int, *, amnesic: float, step_size: float | None
     ) -> None:
+        super().__init__()
         self.n_seen: IntArray = np.zeros(1, dtype=np.int64)
         self.mean = np.zeros(d)
         self.directions = np.zeros((n_directions, d))
@@ -329,16 +326,23 @@ class DirectionStream:
 
     def learn(self, X: Matrix, order: IntArray | None = None) -> None:
         """Take in rows in the given order, a block at a time."""
-        self._axes = None
-        for part in _blocks(*X.shape):
-            rows = X[part] if order is None else X[order[part]]
-            self._learn(_as_loops_take_them(rows))
+        with self.lock:
+            self._axes = None
+            for part in _blocks(*X.shape):
+                rows = X[part] if order is None else X[order[part]]
+                self._learn(_as_loops_take_them(rows))
 
     def axes(self) -> tuple[FloatArray, FloatArray]:
         """Return orthonormal directions by decreasing variance, and the variances."""
-        if self._axes is None:
-            self._axes = _orthonormal(self.directions, self.variances)
-        return self._axes
+        with self.lock:
+            if self._axes is None:
+                self._axes = _orthonormal(self.directions, self.variances)
+            return self._axes
+
+    def mean_and_axes(self) -> tuple[FloatArray, FloatArray]:
+        """Return the mean and the directions, both after the same rows."""
+        with self.lock:
+            return self.mean.copy(), self.axes()[0]
 
     def _learn(self, rows: FloatArray) -> None:
         state = (self.n_seen, self.mean, self.directions, self.variances, self.amnesic)

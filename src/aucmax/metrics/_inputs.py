@@ -42,6 +42,10 @@ def check_scores(y_score: ArrayLike, n: int, *, name: str = "y_score") -> FloatA
             f"{name} holds {scores.shape[0]} scores for {n} labels. "
             "Pass one score per label."
         )
+    is_new = isinstance(y_score, list | tuple) and scores.dtype == np.float64
+    if is_new and np.any(np.abs(scores) > LARGEST_INTEGER):
+        # NumPy makes floats of integers that stand beside floats or have both signs.
+        scores = as_vector(np.array(y_score, dtype=object), name=name)
     if scores.dtype not in (np.float64, np.float32):
         scores = _as_float(scores, name)
     # numba compiles once more for strided and for read-only arrays; a copy is cheaper.
@@ -100,6 +104,23 @@ def _as_float(scores: NDArray[Any], name: str) -> FloatArray:
             "Pass the output of decision_function or predict_proba(X)[:, 1]."
         )
     try:
-        return scores.astype(np.float64)
-    except (TypeError, ValueError) as error:
+        with np.errstate(over="ignore"):
+            floats = scores.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name} must hold real numbers: {error}") from None
+    if scores.dtype.kind == "O" or scores.dtype.itemsize > floats.dtype.itemsize:
+        _refuse_new_ties(scores, floats, name)
+    return floats
+
+
+def _refuse_new_ties(scores: NDArray[Any], floats: FloatArray, name: str) -> None:
+    """Raise if scores that differ have become equal in float64."""
+    order = np.argsort(floats)
+    values, rounded = scores[order], floats[order]
+    is_new = (rounded[1:] == rounded[:-1]) & (values[1:] != values[:-1])
+    if is_new.any():
+        first = values[int(np.argmax(is_new))]
+        raise ValueError(
+            f"{name} holds scores near {first} that differ, but not in float64. "
+            "Subtract a constant from all scores, or pass their ranks."
+        )

@@ -53,7 +53,9 @@ SAFETY = 0.5
 # stop being active so fast that three times the estimate was left.
 NEARLY = 30.0
 KEPT, KEPT_CLOSELY = 1.5, 1.3
-TINY = np.finfo(float).tiny
+# A float of Python: where rounding leaves a separated problem no objective, the gap is
+# infinite without a warning.
+TINY = float(np.finfo(float).tiny)
 TOO_SMALL = (
     "The gradient is too small to square: X holds tiny values. Scale the features "
     "first, for example with sklearn.preprocessing.StandardScaler."
@@ -299,7 +301,15 @@ class NewtonCG(Descent):
             product = self.design.adjoint(curved)
             self.n_passes += 2
             product += alpha * step
-            length = norm / float(step @ product)
+            curvature = float(step @ product)
+            if curvature <= 0.0:
+                # Rounding, where features differ in size by half the digits or more.
+                # Any direction of descent will do: the search finds how far to go.
+                if n_steps == 1:
+                    coef += step
+                    scores += step_scores
+                break
+            length = norm / curvature
             coef += length * step
             residual -= length * product
             step_scores *= length
