@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucmax._utils.state import check_state
 from aucmax.io._boosters import LightText, clean
 
 # Where scikit-learn has its two kinds of trees; imported only if there is one.
@@ -35,6 +36,7 @@ def check_trees(model: Any) -> None:
     """Raise ValueError if a tree in a model points to a place that it does not have."""
     found, owned = [], set()
     for part in _parts(model):
+        check_state(part)
         if _is(part, TREE) or _is(part, BOOSTED):
             found.append(part)
         elif isinstance(part, LightText):

@@ -58,6 +58,11 @@ class ApproximateIndex:
         self._graph = import_optional("usearch.index", "ann").Index(**self._settings)
 
     @property
+    def n_features(self) -> int:
+        """Length of a row."""
+        return self.rows.n_features
+
+    @property
     def n_rows(self) -> int:
         """Rows stored."""
         return self.rows.n

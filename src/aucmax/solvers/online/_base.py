@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the driver of the online estimators needs of a learner."""
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aucmax._utils.state import expect_finite
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix
 
 
+@runtime_checkable
 class Model(Protocol):
     """What was learned so far; later rows do not change it."""
+
+    @property
+    def n_features(self) -> int:
+        """Length of a row."""
+        ...
 
     def scores(self, X: Matrix) -> NDArray[Any]:
         """Return the score of each row, without a threshold."""
@@ -21,6 +28,15 @@ class LinearModel(NamedTuple):
     """Scores are ``X @ coef``."""
 
     coef: FloatArray
+
+    @property
+    def n_features(self) -> int:
+        """Length of a row."""
+        return len(self.coef)
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        expect_finite(self, "coef", (None,))
 
     def scores(self, X: Matrix) -> NDArray[Any]:
         """Return the score of each row."""
@@ -41,6 +57,7 @@ class Diverged(FloatingPointError):
         self.n_learned = n_learned
 
 
+@runtime_checkable
 class Learner(Protocol):
     """State of an online method.
 
@@ -51,6 +68,11 @@ class Learner(Protocol):
     """
 
     is_order_free: bool
+
+    @property
+    def n_features(self) -> int:
+        """Length of a row."""
+        ...
 
     def learn(self, X: Matrix, is_pos: BoolArray) -> None:
         """Take in rows one after the other, in the order given.
