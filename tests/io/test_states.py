@@ -124,6 +124,7 @@ def entry(value):
 LEARNER, SAMPLE = "_stream.learner", "_stream.sample"
 REDUCED = OPAUC(reduce="features", n_components=3)
 EMBEDDED = KNNOAM(reduce=OnlinePCA(1), random_state=0)
+MIXTURE = AUCClassifier(families=["linear"], cv=2, random_state=0)
 RANDOM = KNNOAM(ties="random", random_state=0)
 # What is changed here led out of an array, or into a loop without end.
 DENSE_CASES = [
@@ -194,6 +195,11 @@ DENSE_CASES = [
     (KNNOAM(backend="tree"), f"{LEARNER}.index.rows.values", lambda rows: rows[:9]),
     (EMBEDDED, f"{LEARNER}.index.n_mapped", put(10**6)),
     (EMBEDDED, f"{LEARNER}.index.held.0", short),
+    (MIXTURE, "ensemble_.parts.0.scales.0.knots", short),
+    (MIXTURE, "ensemble_.parts.0.columns", put([])),
+    (MIXTURE, "ensemble_.threshold", put("high")),
+    (MIXTURE, "calibration_.beta", short),
+    (MIXTURE, "columns_.is_dense", put("yes")),
     (PREQUENTIAL, "_tree.nodes", node("left", 10**6)),
     (PREQUENTIAL, "_tree.nodes", node("right", 1)),
     (PREQUENTIAL, "_tree.nodes", node("n_pos", 7)),
@@ -292,17 +298,12 @@ HELD = {
 # Used by Python, NumPy, or scikit-learn's own checks alone; LightGBM's trees and those
 # of neighbours are looked at when they are read.
 HARMLESS = {
-    "aucmax.auto.calibration.Calibration",
-    "aucmax.auto.ensemble.Ensemble",
-    "aucmax.auto.ensemble.Part",
     "aucmax.auto.families.BoostingGroup",
     "aucmax.auto.families.KernelGroup",
     "aucmax.auto.families.LinearGroup",
     "aucmax.auto.leaderboard.Entry",
     "aucmax.auto.leaderboard.Leaderboard",
     "aucmax.auto.preparation.Clip",
-    "aucmax.auto.scales.Scale",
-    "aucmax.auto.table.Columns",
     "aucmax.cli._boosted.LightGBM",
     "aucmax.cli._columns.FillEmpty",
     "aucmax.cli._neighbors.Neighbors",
