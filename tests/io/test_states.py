@@ -256,6 +256,37 @@ def test_refuses_a_kept_model_of_other_rows(tmp_path, name):
         load(tmp_path / "model.skops")
 
 
+@pytest.mark.parametrize("is_own", [True, False])
+def test_refuses_counts_that_are_shared(tmp_path, is_own):
+    model = OILK(gamma=0.1).fit(DENSE, Y)
+    support = model._stream.learner.support
+    other = support.counts if is_own else model._stream.sample.slots.n_seen
+    model._stream.learner.support = support._replace(sizes=other)
+    save(model, tmp_path / "model.skops")
+    with pytest.raises(ValueError, match="two arrays of counts are one"):
+        load(tmp_path / "model.skops")
+
+
+def test_an_index_used_twice_is_refused_when_rows_are_scored(tmp_path):
+    models = [KNNOAM().fit(DENSE, Y) for _ in range(2)]
+    models[1]._stream.learner.index = models[0]._stream.learner.index
+    save(models, tmp_path / "model.skops")
+    first, second = load(tmp_path / "model.skops")
+    for _ in range(5):
+        first.partial_fit(DENSE, Y)
+    with pytest.raises(ValueError, match="index has other rows"):
+        second.decision_function(DENSE)
+
+
+def test_what_is_left_out_is_told(tmp_path):
+    model = OPAUC().fit(DENSE, Y)
+    del model._stream.sample
+    save(model, tmp_path / "model.skops")
+    with pytest.raises(ValueError, match="no attribute 'sample'") as caught:
+        load(tmp_path / "model.skops")
+    assert isinstance(caught.value.__cause__, ValueError)
+
+
 def test_an_index_that_finds_no_row_is_refused_when_rows_are_scored(tmp_path):
     model = KNNOAM(backend="brute").fit(DENSE, Y)
     index = model._stream.learner.index

@@ -5,7 +5,7 @@ Compiled loops look at no bounds. The arrays of an object that was made by its o
 methods fit together; those of a file may have been damaged, or made to harm.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,19 @@ from scipy import sparse
 # Floats count exactly up to here, and no sum of counts overflows.
 MOST = 2**53
 FLOATS = (np.float64, np.float32)
-NUMBERS = (int, float, np.integer, np.floating)
+# Arrays of integers, and of records with some.
+COUNTING = "iV"
 
 
-def check_state(part: Any) -> None:
+def check_state(part: Any, owners: dict[int, Any]) -> None:
     """Let a part of a loaded model check itself, if its class says how.
+
+    Parameters
+    ----------
+    part : object
+        The part.
+    owners : dict
+        The arrays of counts and places of the parts before, by id.
 
     Raises
     ------
@@ -30,16 +38,43 @@ def check_state(part: Any) -> None:
     check = getattr(kind, "check_state", None)
     if check is None:
         return
-    for name in getattr(part, "__dict__", ()):
+    held = getattr(part, "__dict__", {})
+    for name in held:
         # A method that a file has replaced would look at nothing.
         if callable(getattr(kind, name, None)):
             raise ValueError(f"{kind.__name__}.{name} is a method, and in the file")
-    check(part)
+    try:
+        check(part)
+    except AttributeError as error:  # what the file has left out
+        raise ValueError(str(error)) from error
+    # Of estimators themselves, no loop changes an array.
+    if not hasattr(kind, "get_params"):
+        _claim(part if isinstance(part, tuple) else held.values(), part, owners)
+
+
+def _claim(values: Iterable[Any], part: Any, owners: dict[int, Any]) -> None:
+    """Raise if another part counts in the same array: loops change them in place."""
+    for value in values:
+        if isinstance(value, tuple | list):
+            _claim(value, part, owners)
+        elif isinstance(value, np.ndarray) and value.dtype.kind in COUNTING:
+            # Signs, of one byte each, are shared, and never changed.
+            if value.itemsize == 1 or not value.size:
+                continue
+            expect(id(value) not in owners, part, "two arrays of counts are one")
+            owners[id(value)] = value
 
 
 def is_fitted(estimator: Any) -> bool:
     """Say whether an estimator holds anything that was learned, if only a part."""
     return any(name.endswith("_") or name == "_stream" for name in vars(estimator))
+
+
+def is_plain_number(value: Any) -> bool:
+    """Say whether a value is a float, or an integer that compiled code can hold."""
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return bool(-(2**63) <= value < 2**63)
+    return isinstance(value, float | np.floating)
 
 
 def expect(fits: Any, owner: Any, what: str) -> None:
@@ -52,6 +87,14 @@ def expect_type(owner: Any, name: str, *kinds: type) -> Any:
     """Return an attribute that must be of one of these types."""
     value = getattr(owner, name)
     expect(isinstance(value, kinds), owner, f"{name} is a {type(value).__name__}")
+    return value
+
+
+def expect_part(owner: Any, name: str, kind: type) -> Any:
+    """Return an attribute that must meet a protocol, and look at what it holds."""
+    value = expect_type(owner, name, kind)
+    fits = hasattr(type(value), "check_state")
+    expect(fits, owner, f"{name} is a {type(value).__name__}")
     return value
 
 
@@ -100,8 +143,7 @@ def expect_count(owner: Any, name: str, low: int = 0, high: int = MOST) -> int:
 def expect_number(owner: Any, name: str) -> None:
     """Raise unless an attribute is a plain number."""
     value = getattr(owner, name)
-    fits = isinstance(value, NUMBERS) and not isinstance(value, bool)
-    expect(fits, owner, f"{name} is {value!r}")
+    expect(is_plain_number(value), owner, f"{name} is {value!r}")
 
 
 def expect_flag(owner: Any, name: str) -> bool:
@@ -112,7 +154,7 @@ def expect_flag(owner: Any, name: str) -> bool:
 def expect_constants(owner: Any, name: str, kind: type) -> Any:
     """Return an attribute that must be a named tuple of numbers and flags."""
     constants = expect_type(owner, name, kind)
-    fits = all(isinstance(value, (*NUMBERS, np.bool_)) for value in constants)
+    fits = all(isinstance(v, bool | np.bool_) or is_plain_number(v) for v in constants)
     expect(fits, owner, f"{name} is {constants!r}")
     return constants
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.base import clone
 
-from aucmax._utils.state import NUMBERS, expect, expect_number, expect_type
+from aucmax._utils.state import expect, expect_number, expect_type, is_plain_number
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray, Matrix
 from aucmax.auto.families import Group, block_scores, threads_for
 from aucmax.auto.leaderboard import Entry, Leaderboard
@@ -44,9 +44,7 @@ class Part:
         expect(len(expect_type(self, "models", list)) > 0, self, "it has no models")
         members = zip(self.columns, self.scales, self.weights, strict=True)
         fits = all(
-            type(column) is int
-            and isinstance(scale, Scale)
-            and isinstance(weight, NUMBERS)
+            type(column) is int and isinstance(scale, Scale) and is_plain_number(weight)
             for column, scale, weight in members
         )
         expect(fits, self, "a member has no column, scale or weight")

@@ -7,7 +7,13 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-from aucmax._utils.state import FLOATS, NUMBERS, expect, expect_array, expect_type
+from aucmax._utils.state import (
+    FLOATS,
+    expect,
+    expect_array,
+    expect_type,
+    is_plain_number,
+)
 from aucmax._utils.typing import FloatArray
 
 N_KNOTS = 512
@@ -53,7 +59,7 @@ class Scale:
         n_knots = len(expect_array(self, "knots", (None,), FLOATS))
         expect_array(self, "values", (n_knots,), FLOATS)
         below, above = expect_type(self, "slopes", tuple)
-        fits = isinstance(below, NUMBERS) and isinstance(above, NUMBERS)
+        fits = is_plain_number(below) and is_plain_number(above)
         expect(fits and n_knots > 0, self, "it has no slopes or knots")
 
     def __call__(self, scores: FloatArray) -> FloatArray:

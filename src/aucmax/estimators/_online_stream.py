@@ -7,7 +7,13 @@ import numpy as np
 from scipy import sparse
 
 from aucmax._kernels.batches import all_within
-from aucmax._utils.state import expect, expect_flag, expect_number, expect_type
+from aucmax._utils.state import (
+    expect,
+    expect_flag,
+    expect_number,
+    expect_part,
+    expect_type,
+)
 from aucmax._utils.typing import (
     BoolArray,
     IntArray,
@@ -18,7 +24,8 @@ from aucmax._utils.typing import (
 )
 from aucmax._utils.validation import largest
 from aucmax.metrics.threshold import balanced_threshold
-from aucmax.solvers.online._base import Diverged, Learner, Model
+from aucmax.solvers.online._base import Diverged, Learner, LinearModel, Model
+from aucmax.solvers.online.oilk import KernelModel
 from aucmax.summaries import RowSample
 
 # Values copied at a time when rows are shuffled or converted: 2 MB.
@@ -90,7 +97,7 @@ class OnlineStream:
 
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""
-        learner = expect_type(self, "learner", Learner)
+        learner = expect_part(self, "learner", Learner)
         sample = expect_type(self, "sample", RowSample)
         is_sparse = expect_flag(self, "sparse_rows")
         expect(
@@ -100,8 +107,8 @@ class OnlineStream:
             self,
             "its rows are not those of its learner",
         )
-        if self._model is not None:
-            model = expect_type(self, "_model", Model)
+        if self._model is not None and self._model is not learner:
+            model = expect_type(self, "_model", LinearModel, KernelModel)
             expect(model.n_features == learner.n_features, self, "its model is another")
         if self._threshold is not None:
             expect_number(self, "_threshold")

@@ -35,8 +35,9 @@ WORDS_PER_SET = 8
 def check_trees(model: Any) -> None:
     """Raise ValueError if a tree in a model points to a place that it does not have."""
     found, owned = [], set()
+    owners: dict[int, Any] = {}
     for part in _parts(model):
-        check_state(part)
+        check_state(part, owners)
         if _is(part, TREE) or _is(part, BOOSTED):
             found.append(part)
         elif isinstance(part, LightText):

@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from aucmax._utils.state import expect, expect_count, expect_rows, expect_type
+from aucmax._utils.state import (
+    expect,
+    expect_count,
+    expect_part,
+    expect_rows,
+    expect_type,
+)
 from aucmax._utils.typing import Matrix, is_sparse, to_dense
 from aucmax.neighbors._base import Index, Neighbors, recall
 
@@ -67,7 +73,7 @@ class EmbeddedIndex:
 
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""
-        index = expect_type(self, "index", Index)
+        index = expect_part(self, "index", Index)
         n_mapped = expect_count(self, "n_mapped", high=index.n_rows)
         n_held = 0
         for rows in expect_type(self, "held", list):

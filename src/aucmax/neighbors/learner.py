@@ -13,6 +13,7 @@ from aucmax._utils.state import (
     expect_choice,
     expect_count,
     expect_flag,
+    expect_part,
     expect_type,
 )
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, to_dense
@@ -82,7 +83,7 @@ class NeighborLearner:
 
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""
-        n = expect_type(self, "index", Index).n_rows
+        n = expect_part(self, "index", Index).n_rows
         expect_flag(self, "sparse_rows")
         expect_flag(self, "by_distance")
         expect_flag(self, "is_order_free")
@@ -133,8 +134,10 @@ class NeighborLearner:
             rows = self._converted(X[low : low + size])
             found = self.index.query(rows, k)
             n_found = np.diff(found.indptr)
-            # Of an index from a damaged file; the votes of none cannot be counted.
+            # An index from a damaged file may find none, or be used by another too.
             expect(n_found.min() > 0, self, "its index finds no row")
+            n_labels = len(self.is_pos)
+            expect(self.index.n_rows <= n_labels, self, "its index has other rows")
             out[low : low + size] = vote(
                 found,
                 self.is_pos,

@@ -10,14 +10,8 @@ from aucmax._utils.state import expect_finite
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix
 
 
-@runtime_checkable
 class Model(Protocol):
     """What was learned so far; later rows do not change it."""
-
-    @property
-    def n_features(self) -> int:
-        """Length of a row."""
-        ...
 
     def scores(self, X: Matrix) -> NDArray[Any]:
         """Return the score of each row, without a threshold."""
