@@ -112,10 +112,10 @@ def node(field, value):
     return change
 
 
-def entry(value):
+def entry(value, name="indices"):
     def change(matrix):
         matrix = matrix.copy()
-        matrix.indices[0] = value
+        getattr(matrix, name)[-1] = value
         return matrix
 
     return change
@@ -174,6 +174,7 @@ DENSE_CASES = [
     (OPAUC(rank=3, solver="gradient"), f"{LEARNER}.state.parts", short),
     (REDUCED, f"{LEARNER}.projection", entry(7)),
     (REDUCED, f"{LEARNER}.projection", entry(-1)),
+    (REDUCED, f"{LEARNER}.projection", entry(-1, "indptr")),
     (OAM(), f"{LEARNER}.buffers", narrow),
     (OAM(), f"{LEARNER}.slots.size", put(10**6)),
     (OAM(), f"{LEARNER}.sums", one_more),

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
+from aucmax._utils.validation import check_entries
+
 # Floats count exactly up to here, and no sum of counts overflows.
 MOST = 2**53
 FLOATS = (np.float64, np.float32)
@@ -174,7 +176,7 @@ def expect_rows(
     if isinstance(rows, sparse.csr_matrix | sparse.csr_array):
         expect_values(owner, name, rows.data, (None,), np.float64)
         expect(n_features in (None, rows.shape[1]), owner, f"{name} has another width")
-        rows.check_format(full_check=True)
+        check_entries(rows)
     else:
         expect_values(owner, name, rows, shape, np.float64)
     return rows.shape[0], rows.shape[1]
