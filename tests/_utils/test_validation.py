@@ -216,3 +216,24 @@ def test_rows_without_names_are_told(fitted):
     named = RankSVM().fit(pd.DataFrame(rows, columns=["a", "b"]), rows[:, 0] > 0)
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         check_features(named, rows)
+
+
+DAMAGE = {
+    "indptr beyond the entries": ("indptr", -1, 99),
+    "indptr that falls": ("indptr", 1, 5),
+    "indptr that begins late": ("indptr", 0, 1),
+    "column that is not there": ("indices", 0, 2),
+    "column below zero": ("indices", 0, -1),
+}
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csc_matrix])
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_sparse_matrices_with_entries_outside(fitted, kind, damage):
+    X = kind(np.ones((2, 2)))
+    name, at, value = DAMAGE[damage]
+    getattr(X, name)[at] = value
+    with pytest.raises(ValueError, match=r"X has .*\. The matrix is damaged"):
+        fitted.decision_function(X)
+    with pytest.raises(ValueError, match=r"X has .*\. The matrix is damaged"):
+        RankSVM().fit(X, [0, 1])

@@ -282,3 +282,6 @@ def test_goes_on_from_any_state(rng):
         again = solve(saved=state)
         assert_array_equal(again.coef, result.coef)
         assert again.history == result.history
+    for name in ("coef", "scores", "loss_grad"):
+        with pytest.raises(ValueError, match=f"is damaged: {name} has the shape"):
+            solve(saved=every[0] | {name: every[0][name][:-1]})

@@ -31,6 +31,7 @@ __all__ = [
     "StrOptions",
     "all_or_nothing",
     "check_batch",
+    "check_entries",
     "check_features",
     "check_fit_inputs",
     "check_is_fitted",
@@ -409,6 +410,8 @@ def _refuse_huge(X: Matrix) -> None:
 def _refuse_text(X: Any) -> None:
     """Raise for text in the first row; numpy would parse '1.5' without a word."""
     if is_sparse(X) or not hasattr(X, "__getitem__") or isinstance(X, dict):
+        # Before a CSC matrix is converted.
+        check_entries(X)
         return
     head = np.asarray(X[:1])
     text = next((v for v in head.ravel() if isinstance(v, str | bytes)), None)
@@ -420,19 +423,36 @@ def _refuse_text(X: Any) -> None:
         )
 
 
-def _canonical(X: Matrix) -> Matrix:
-    """Return a CSR matrix without duplicate entries; the user's X stays as it is.
+def check_entries(X: Matrix) -> Matrix:
+    """Return X; raise if it is CSR or CSC and has entries where it has no place.
 
-    Also refuse one whose entries lie outside it: compiled loops do not look.
+    Compiled loops do not look: neither ours nor SciPy's.
     """
-    if is_sparse(X) and X.nnz:
-        low, high = int(X.indices.min()), int(X.indices.max())
-        if low < 0 or high >= X.shape[1]:
-            raise ValueError(
-                f"X has {X.shape[1]} columns, but an entry in column "
-                f"{low if low < 0 else high}. The matrix is damaged; make it anew from "
-                "rows, columns and values."
-            )
+    if not is_sparse(X) or X.format not in ("csr", "csc") or X.ndim != 2:
+        return X
+    n, d = X.shape if X.format == "csr" else X.shape[::-1]
+    remedy = "The matrix is damaged; make it anew from rows, columns and values."
+    ends, n_entries = X.indptr, min(len(X.indices), len(X.data))
+    is_whole = len(ends) == n + 1 and ends[0] == 0 and ends[-1] <= n_entries
+    if not is_whole or (ends[1:] < ends[:-1]).any():
+        raise ValueError(
+            f"X has the shape {X.shape} and {n_entries} entries, but its indptr does "
+            f"not tell which entries are whose. {remedy}"
+        )
+    places = X.indices[: ends[-1]]
+    low, high = (int(places.min()), int(places.max())) if len(places) else (0, 0)
+    if low < 0 or high >= max(d, 1):
+        name = "column" if X.format == "csr" else "row"
+        raise ValueError(
+            f"X has {d} {name}s, but an entry in {name} {low if low < 0 else high}. "
+            f"{remedy}"
+        )
+    return X
+
+
+def _canonical(X: Matrix) -> Matrix:
+    """Return a CSR matrix without duplicate entries; the user's X stays as it is."""
+    check_entries(X)
     if is_sparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()

@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, log_ndtr
 from sklearn.isotonic import IsotonicRegression
 
+from aucmax._utils.state import FLOATS, expect, expect_array, expect_number
 from aucmax._utils.typing import BoolArray, FloatArray
 
 # With so many positives both parts count the same.
@@ -52,6 +53,15 @@ class Calibration:
             _fit_beta(scores, targets),
             odds,
         )
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        n_knots = len(expect_array(self, "knots", (None,), FLOATS))
+        expect(n_knots > 0, self, "it has no knots")
+        expect_array(self, "steps", (n_knots,), FLOATS)
+        expect_array(self, "beta", (3,))
+        expect_number(self, "share")
+        expect_number(self, "odds")
 
     def __call__(self, scores: FloatArray) -> FloatArray:
         """Return the probability of the positive class for each score."""

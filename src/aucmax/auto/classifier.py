@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import column_or_1d
 
 from aucmax._utils.progress import report
+from aucmax._utils.state import expect, expect_type
 from aucmax._utils.typing import FloatArray
 from aucmax._utils.validation import (
     POSITIVE,
@@ -26,8 +27,9 @@ from aucmax.auto.calibration import Calibration
 from aucmax.auto.candidates import FAMILIES, choose_groups
 from aucmax.auto.ensemble import Ensemble, fit_ensemble
 from aucmax.auto.explanation import explain
+from aucmax.auto.families import ForestGroup
 from aucmax.auto.race import Clock
-from aucmax.auto.table import is_missing, learn_columns, read_blocks, read_rows
+from aucmax.auto.table import Columns, is_missing, learn_columns, read_blocks, read_rows
 from aucmax.estimators._base import AUCScorer
 
 
@@ -281,6 +283,16 @@ class AUCClassifier(AUCScorer):
             return explain(self)
         rows = read_rows(self, self.columns_, X)
         return explain(self, rows, np.asarray(y) == self.classes_[1], n_repeats)
+
+    def _check_fitted(self) -> None:
+        expect_type(self, "columns_", Columns)
+        expect_type(self, "calibration_", Calibration, type(None))
+        for part in expect_type(self, "ensemble_", Ensemble).parts:
+            for group in part.models:
+                # Its trees are asked without a look at the number of columns.
+                if isinstance(group, ForestGroup):
+                    fits = group.model_.n_features_in_ == self.n_features_in_
+                    expect(fits, self, "its forest is of other columns")
 
     def _scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)

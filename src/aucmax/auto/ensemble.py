@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.base import clone
 
+from aucmax._utils.state import expect, expect_number, expect_type, is_plain_number
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray, Matrix
 from aucmax.auto.families import Group, block_scores, threads_for
 from aucmax.auto.leaderboard import Entry, Leaderboard
@@ -38,6 +39,16 @@ class Part:
     scales: list[Scale]
     weights: list[float]
 
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        expect(len(expect_type(self, "models", list)) > 0, self, "it has no models")
+        members = zip(self.columns, self.scales, self.weights, strict=True)
+        fits = all(
+            type(column) is int and isinstance(scale, Scale) and is_plain_number(weight)
+            for column, scale, weight in members
+        )
+        expect(fits, self, "a member has no column, scale or weight")
+
     def scores(self, X: Matrix) -> FloatArray:
         """Return the weighted sum of normal scores, mean over the models."""
         total = np.zeros(X.shape[0])
@@ -56,6 +67,13 @@ class Ensemble:
 
     parts: list[Part]
     threshold: float
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        parts = expect_type(self, "parts", list)
+        fits = all(isinstance(part, Part) for part in parts)
+        expect(fits, self, "a part is none")
+        expect_number(self, "threshold")
 
     def scores(self, X: Matrix) -> FloatArray:
         """Return the scores of the rows."""

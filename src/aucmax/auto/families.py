@@ -17,9 +17,10 @@ from sklearn.ensemble import (
 )
 
 from aucmax._utils.optional import import_optional
+from aucmax._utils.state import expect_type, is_fitted
 from aucmax._utils.threads import one_thread
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
-from aucmax._utils.validation import n_threads
+from aucmax._utils.validation import check_entries, n_threads
 from aucmax.auto.lightgbm_text import LightGBMText
 from aucmax.auto.preparation import make_preparation, total_variance
 from aucmax.auto.sampling import thin
@@ -115,7 +116,7 @@ class LinearGroup(BaseEstimator):
 
     def scores(self, X: Matrix) -> FloatArray:
         """Return the scores of the rows, one column per penalty."""
-        return np.asarray(self.preparation_.transform(X) @ self.coef_)
+        return np.asarray(check_entries(self.preparation_.transform(X)) @ self.coef_)
 
     def cost(self, n: int, width: float) -> float:
         """Return about how many seconds a fit takes."""
@@ -333,6 +334,14 @@ class ForestGroup(BaseEstimator):
             )
         self.model_.fit(_in_single_precision(X), is_pos)
         return self
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        if is_fitted(self):
+            forest = expect_type(
+                self, "model_", RandomForestClassifier, ExtraTreesClassifier
+            )
+            expect_type(forest, "estimators_", list)
 
     def scores(self, X: Matrix) -> FloatArray:
         """Return the mean share of positives in the leaves."""

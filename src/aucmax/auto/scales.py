@@ -7,6 +7,13 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
+from aucmax._utils.state import (
+    FLOATS,
+    expect,
+    expect_array,
+    expect_type,
+    is_plain_number,
+)
 from aucmax._utils.typing import FloatArray
 
 N_KNOTS = 512
@@ -46,6 +53,14 @@ class Scale:
             kept = np.unique(np.searchsorted(values, wanted))
             knots, values, share = knots[kept], values[kept], share[kept]
         return cls(knots, values, _tail_slopes(knots, values, share))
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        n_knots = len(expect_array(self, "knots", (None,), FLOATS))
+        expect_array(self, "values", (n_knots,), FLOATS)
+        below, above = expect_type(self, "slopes", tuple)
+        fits = is_plain_number(below) and is_plain_number(above)
+        expect(fits and n_knots > 0, self, "it has no slopes or knots")
 
     def __call__(self, scores: FloatArray) -> FloatArray:
         """Return the normal scores of raw scores."""

@@ -17,6 +17,7 @@ from sklearn.preprocessing import OrdinalEncoder
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from aucmax._utils.state import expect, expect_array, expect_flag, expect_type
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
 from aucmax._utils.validation import _canonical as canonical
 from aucmax._utils.validation import _refuse_text as refuse_text
@@ -47,6 +48,14 @@ class Columns:
     is_categorical: BoolArray
     encoders: dict[int, OrdinalEncoder]
     is_dense: bool
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        expect_array(self, "is_categorical", (None,), np.bool_)
+        encoders = expect_type(self, "encoders", dict).values()
+        fits = all(isinstance(encoder, OrdinalEncoder) for encoder in encoders)
+        expect(fits, self, "an encoder is none")
+        expect_flag(self, "is_dense")
 
 
 def learn_columns(estimator: Any, X: Any) -> tuple[Columns, Matrix]:

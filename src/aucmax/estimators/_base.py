@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from aucmax._utils.progress import report
+from aucmax._utils.state import expect, expect_count, expect_finite, is_fitted
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix
 from aucmax._utils.validation import (
     FitInputs,
@@ -41,6 +42,7 @@ class AUCScorer(ClassifierMixin, BaseEstimator):
     """Binary classifier whose ``score`` is the AUC."""
 
     classes_: NDArray[Any]
+    n_features_in_: int
     verbose: int
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -95,6 +97,20 @@ class AUCScorer(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Return the score of each row."""
+        raise NotImplementedError
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        if not is_fitted(self):
+            return
+        # What goes on from here no longer looks at the parameters.
+        self._validate_params()
+        expect_count(self, "n_features_in_", low=1)
+        expect(np.shape(self.classes_) == (2,), self, "classes_ are not two")
+        self._check_fitted()
+
+    def _check_fitted(self) -> None:
+        """Raise ValueError unless what was learned fits together."""
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
@@ -154,6 +170,10 @@ class LinearScorer(AUCScorer):
 
     def _project(self, X: Matrix) -> NDArray[Any]:
         return np.asarray(X @ self.coef_[0])
+
+    def _check_fitted(self) -> None:
+        expect_finite(self, "coef_", (1, self.n_features_in_))
+        expect_finite(self, "intercept_", (1,))
 
     def _store(self, result: Result, inputs: FitInputs) -> None:
         """Keep what was learned; the intercept is the threshold on these rows."""

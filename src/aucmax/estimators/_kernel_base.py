@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._kernels.products import row_scores
+from aucmax._utils.state import FLOATS, expect, expect_array, expect_finite, expect_type
 from aucmax._utils.typing import FloatArray, Matrix, is_sparse
 from aucmax._utils.validation import (
     POSITIVE,
@@ -56,6 +57,13 @@ class KernelScorer(AUCScorer):
         X = check_features(self, X)
         scores: NDArray[Any] = self._expand(X) + self.intercept_[0]
         return scores
+
+    def _check_fitted(self) -> None:
+        expect_type(self, "kernel_", Kernel)
+        basis = expect_array(self, "basis_", (None, self.n_features_in_), FLOATS)
+        expect(len(basis) > 0, self, "basis_ is empty")
+        expect_finite(self, "dual_coef_", (1, len(basis)))
+        expect_finite(self, "intercept_", (1,))
 
     def _store_expansion(
         self,

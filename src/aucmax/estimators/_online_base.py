@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from aucmax._utils.checkpoint import Checkpoint
 from aucmax._utils.progress import report
+from aucmax._utils.state import expect, expect_type
 from aucmax._utils.typing import Matrix, is_sparse
 from aucmax._utils.validation import (
     all_or_nothing,
@@ -179,6 +180,15 @@ class OnlineScorer(AUCScorer):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_stream")
+
+    def _check_fitted(self) -> None:
+        stream = expect_type(self, "_stream", OnlineStream)
+        expect(
+            stream.learner.n_features == self.n_features_in_
+            and stream.sample.slots.size == self._sample_rows,
+            self,
+            "it has learned from other features, or keeps another sample",
+        )
 
     def _begin(self, X: Matrix, rng: np.random.Generator) -> Learner:
         """Return a learner for rows like these that has seen none yet."""

@@ -7,6 +7,13 @@ import numpy as np
 from scipy import sparse
 
 from aucmax._kernels.batches import all_within
+from aucmax._utils.state import (
+    expect,
+    expect_flag,
+    expect_number,
+    expect_part,
+    expect_type,
+)
 from aucmax._utils.threads import Locked
 from aucmax._utils.typing import (
     BoolArray,
@@ -18,7 +25,8 @@ from aucmax._utils.typing import (
 )
 from aucmax._utils.validation import largest
 from aucmax.metrics.threshold import balanced_threshold
-from aucmax.solvers.online._base import Diverged, Learner, Model
+from aucmax.solvers.online._base import Diverged, Learner, LinearModel, Model
+from aucmax.solvers.online.oilk import KernelModel
 from aucmax.summaries import RowSample
 
 # Values copied at a time when rows are shuffled or converted: 2 MB.
@@ -94,6 +102,24 @@ class OnlineStream(Locked):
                         scores, is_pos, np.ones(len(is_pos))
                     )
             return self._threshold
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        learner = expect_part(self, "learner", Learner)
+        sample = expect_type(self, "sample", RowSample)
+        is_sparse = expect_flag(self, "sparse_rows")
+        expect(
+            getattr(learner, "sparse_rows", is_sparse) == is_sparse
+            and sample.is_sparse in (None, is_sparse)
+            and sample.n_features == learner.n_features,
+            self,
+            "its rows are not those of its learner",
+        )
+        if self._model is not None and self._model is not learner:
+            model = expect_type(self, "_model", LinearModel, KernelModel)
+            expect(model.n_features == learner.n_features, self, "its model is another")
+        if self._threshold is not None:
+            expect_number(self, "_threshold")
 
     def _learn(self, X: Matrix, is_pos: BoolArray) -> None:
         rows = self._convert(X)

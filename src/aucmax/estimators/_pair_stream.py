@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from aucmax._utils.state import FLOATS, expect, expect_array, expect_type
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
 from aucmax.features.nystroem import Nystroem
 from aucmax.solvers.pair_sgd import PairSGD, RowBlock
@@ -70,6 +71,15 @@ class Reservoir(NamedTuple):
         scores: FloatArray = rows @ coef
         return scores, np.arange(len(rows)) >= len(self.neg)
 
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        slots = expect_type(self, "slots", Slots)
+        neg = expect_array(self, "neg", (None, None), FLOATS)
+        pos = expect_array(self, "pos", (None, neg.shape[1]), FLOATS)
+        n_kept = np.minimum(slots.n_seen, RESERVOIR_ROWS)
+        fits = slots.size == RESERVOIR_ROWS and ((len(neg), len(pos)) <= n_kept).all()
+        expect(fits, self, "it keeps other rows than it has seen")
+
 
 class PairStream(NamedTuple):
     """What the next batch goes on from.
@@ -87,6 +97,21 @@ class PairStream(NamedTuple):
     sgd: PairSGD | None
     rng: np.random.Generator
     reservoir: Reservoir
+
+    @property
+    def n_features(self) -> int:
+        """Length of an embedded row."""
+        return int(self.reservoir.neg.shape[1])
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        expect_type(self, "rng", np.random.Generator)
+        expect_type(self, "reservoir", Reservoir)
+        if self.sgd is not None:
+            sgd = expect_type(self, "sgd", PairSGD)
+            expect(
+                sgd.n_features == self.n_features, self, "its rows have other lengths"
+            )
 
     def learn(
         self,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from aucmax._utils.state import expect_type
 from aucmax._utils.typing import Matrix, is_sparse
 from aucmax._utils.validation import (
     COUNT,
@@ -204,6 +205,10 @@ class KNNOAM(OnlineScorer):
         learner: Any = self._stream.learner
         assert isinstance(learner, NeighborLearner)
         return learner
+
+    def _check_fitted(self) -> None:
+        super()._check_fitted()
+        expect_type(self._stream, "learner", NeighborLearner)
 
     def _begin(self, X: Matrix, rng: np.random.Generator) -> Learner:
         n_voters(self.k, 1)  # raises now rather than when scores are asked for

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 
 from aucmax._utils.checkpoint import Checkpoint, State
 from aucmax._utils.memory import parse_bytes
+from aucmax._utils.state import expect_type
 from aucmax._utils.validation import (
     COUNT,
     POSITIVE,
@@ -300,6 +301,10 @@ class NBAUC(KernelScorer):
             feature_map.normalization_ @ result.coef,
             classes,
         )
+
+    def _check_fitted(self) -> None:
+        super()._check_fitted()
+        expect_type(self, "feature_map_", Nystroem)
 
     def _choose(self, inputs: FitInputs, seed: int) -> KernelChoice:
         return choose_kernel(

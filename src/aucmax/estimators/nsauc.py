@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from aucmax._kernels.products import row_scores
 from aucmax._utils.memory import parse_bytes
 from aucmax._utils.progress import report
+from aucmax._utils.state import expect, expect_finite, expect_number, expect_type
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
 from aucmax._utils.validation import (
     COUNT,
@@ -323,6 +324,19 @@ class NSAUC(KernelScorer):
                 threshold = balanced_threshold(scores, is_pos, np.ones(len(scores)))
                 self.intercept_ = np.array([-threshold])
         return self
+
+    def _check_fitted(self) -> None:
+        super()._check_fitted()
+        expect_number(self, "alpha_")
+        feature_map = expect_type(self, "feature_map_", Nystroem)
+        stream = expect_type(self, "_stream", PairStream)
+        expect(
+            feature_map.n_features_in_ == self.n_features_in_
+            and feature_map._n_features_out == stream.n_features,
+            self,
+            "its feature map is another",
+        )
+        expect_finite(self, "coef_", (1, stream.n_features))
 
     def _choose_map(self, inputs: FitInputs) -> np.random.Generator:
         """Set width, penalty and feature map; return the source of all other draws."""

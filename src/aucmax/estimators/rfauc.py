@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 
 from aucmax._kernels.products import row_scores
 from aucmax._utils.memory import parse_bytes
+from aucmax._utils.state import expect, expect_finite, expect_type
 from aucmax._utils.typing import FloatArray, Matrix
 from aucmax._utils.validation import (
     COUNT,
@@ -227,6 +228,13 @@ class RFAUC(AUCScorer):
             row_scores(features, self.coef_[0], scores[rows])
         scores += self.intercept_[0]
         return scores
+
+    def _check_fitted(self) -> None:
+        feature_map = expect_type(self, "feature_map_", FourierFeatures)
+        fits = feature_map.n_features_in_ == self.n_features_in_
+        expect(fits, self, "feature_map_ is of other features")
+        expect_finite(self, "coef_", (1, feature_map._n_features_out))
+        expect_finite(self, "intercept_", (1,))
 
     def _fit_map(
         self, inputs: FitInputs, gamma: float, n_features: int, seed: int

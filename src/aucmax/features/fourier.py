@@ -12,6 +12,7 @@ from sklearn.base import (
 )
 from sklearn.utils import check_random_state
 
+from aucmax._utils.state import FLOATS, expect, expect_count, expect_finite, is_fitted
 from aucmax._utils.typing import FloatArray, Matrix, is_sparse
 from aucmax._utils.validation import (
     COUNT,
@@ -227,6 +228,16 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
                 normal[:, low : low + d] = basis * np.sign(np.diagonal(upper))
             normal *= lengths
         return np.asarray(np.sqrt(2.0 * self.gamma_) * normal)
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        if not is_fitted(self):
+            return
+        d = expect_count(self, "n_features_in_", low=1)
+        frequencies = expect_finite(self, "frequencies_", (d, None))
+        expect(frequencies.shape[1] > 0, self, "frequencies_ are none")
+        expect_finite(self, "offset_", (d,))
+        expect(self.dtype_ in FLOATS, self, "dtype_ is no precision of floats")
 
     @property
     def _n_features_out(self) -> int:

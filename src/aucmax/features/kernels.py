@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from aucmax._utils.state import expect, expect_number
 from aucmax._utils.typing import FloatArray, Matrix, is_sparse, to_dense
 from aucmax.features._prepared import PreparedKernel
 from aucmax.features._spread import mean_absolute_distance, mean_square_distance
 
 __all__ = ["Kernel", "PreparedKernel", "mean_square_distance", "scale_mean_gamma"]
+
+
+NAMES = ("rbf", "laplacian", "polynomial")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,14 @@ class Kernel:
         Equal rows have an rbf or laplacian kernel of exactly one.
         """
         return self.prepare(Y, like=X)(X)
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        expect(
+            callable(self.name) or self.name in NAMES, self, f"name is {self.name!r}"
+        )
+        for name in ("gamma", "degree", "coef0"):
+            expect_number(self, name)
 
     def prepare(
         self, Y: Matrix, *, like: Matrix, dtype: DTypeLike | None = None

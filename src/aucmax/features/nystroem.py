@@ -15,6 +15,14 @@ from sklearn.base import (
 )
 from sklearn.utils import check_consistent_length
 
+from aucmax._utils.state import (
+    FLOATS,
+    expect,
+    expect_count,
+    expect_finite,
+    expect_type,
+    is_fitted,
+)
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix
 from aucmax._utils.validation import (
     COUNT,
@@ -280,6 +288,17 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         _, is_pos = split_labels(y, name=type(self).__name__)
         check_weight(weight, is_pos)
         return is_pos
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        if not is_fitted(self):
+            return
+        d = expect_count(self, "n_features_in_", low=1)
+        expect_type(self, "kernel_", Kernel)
+        landmarks = expect_finite(self, "landmarks_", (None, d))
+        normalization = expect_finite(self, "normalization_", (len(landmarks), None))
+        expect(normalization.size > 0, self, "landmarks_ are none")
+        expect(self.dtype_ in FLOATS, self, "dtype_ is no precision of floats")
 
     @property
     def _n_features_out(self) -> int:

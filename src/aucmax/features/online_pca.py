@@ -15,6 +15,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
 from aucmax._kernels.online_pca import ccipca_rows, project_rows, sga_rows
+from aucmax._utils.state import (
+    expect,
+    expect_array,
+    expect_count,
+    expect_counts,
+    expect_number,
+    expect_type,
+    expect_values,
+    is_fitted,
+)
 from aucmax._utils.threads import Locked
 from aucmax._utils.typing import FloatArray, IntArray, Matrix, is_sparse, to_dense
 from aucmax._utils.validation import (
@@ -271,6 +281,13 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_is_fitted(self)
         return int(self._stream.n_seen[0])
 
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        if is_fitted(self):
+            d = expect_count(self, "n_features_in_", low=1)
+            stream = expect_type(self, "_stream", DirectionStream)
+            expect(len(stream.mean) == d, self, "its directions are of other features")
+
     def _open(self, d: int) -> "DirectionStream":
         if self.n_components > d:
             raise ValueError(
@@ -343,6 +360,22 @@ class DirectionStream(Locked):
         """Return the mean and the directions, both after the same rows."""
         with self.lock:
             return self.mean.copy(), self.axes()[0]
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        q, d = expect_array(self, "directions", (None, None)).shape
+        expect(q > 0, self, "directions are none")
+        expect_counts(self, "n_seen", (1,))
+        expect_array(self, "mean", (d,))
+        expect_array(self, "variances", (q,))
+        expect_array(self, "spread", (1,))
+        expect_number(self, "amnesic")
+        if self.step_size is not None:
+            expect_number(self, "step_size")
+        if self._axes is not None:
+            axes, sizes = expect_type(self, "_axes", tuple)
+            expect_values(self, "_axes", axes, (q, d))
+            expect_values(self, "_axes", sizes, (q,))
 
     def _learn(self, rows: FloatArray) -> None:
         state = (self.n_seen, self.mean, self.directions, self.variances, self.amnesic)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from aucmax._utils.state import check_state
 from aucmax.auto.lightgbm_text import LightGBMText, clean
 from aucmax.io._sklearn import check_encoder, check_svm, check_vocabulary
 from aucmax.io._trees import TreeChecks
@@ -36,7 +37,7 @@ def check_parts(model: Any) -> None:
         What a file held; its types are trusted, its values are not.
     """
     trees = TreeChecks()
-    tables = set[int]()
+    tables, owners = set[int](), dict[int, Any]()
     for part in _parts(model):
         # Its columns of parameters have masks; nothing but a person reads them.
         if isinstance(results := getattr(part, "cv_results_", None), dict):
@@ -52,8 +53,7 @@ def check_parts(model: Any) -> None:
             check_svm(part)
             check_encoder(part)
             check_vocabulary(part)
-            if hasattr(type(part), "check_state"):
-                part.check_state()
+            check_state(part, owners)
     trees.finish()
 
 

@@ -6,9 +6,18 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from aucmax._kernels.prequential import NODE, Tree, absorb, plant
+from aucmax._utils.state import (
+    MOST,
+    expect,
+    expect_array,
+    expect_between,
+    expect_number,
+    expect_type,
+)
+from aucmax._utils.typing import FloatArray
 from aucmax.metrics._inputs import as_vector, check_scores, refuse_nonfinite
 
 # Rows that have faded below this, in units of the newest, are dropped.
@@ -162,6 +171,28 @@ class PrequentialAUC:
         lost = lost_pos * (neg + lost_neg) + pos * lost_neg
         return float(lost / ((pos + lost_pos) * (neg + lost_neg)))
 
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        expect_number(self, "_growth")
+        past = (self._n_kept, self._growth)
+        expect(past == _check_past(self.window, self.fading), self, "it forgets rows")
+        expect(
+            len(expect_type(self, "classes", tuple)) == 2, self, "classes are not two"
+        )
+        tree = expect_type(self, "_tree", Tree)
+        expect_array(tree, "masses", (3,))
+        n_seen = int(expect_array(tree, "counts", (3,), np.int64)[2])
+        expect(0 <= n_seen <= MOST, self, f"it has seen {n_seen} rows")
+        expect_array(tree, "nodes", (None,), NODE)
+        nodes = _nodes_in_tree(tree)
+        ring = expect_array(tree, "ring", (None, 2))
+        if self._n_kept == FOREVER:
+            expect(len(ring) == 0, self, "no row ever leaves")
+            return
+        n_rows = min(self._n_kept, n_seen)
+        expect(n_rows <= len(ring) <= self._n_kept, self, "ring has another length")
+        _check_rows(tree, ring[:n_rows], nodes)
+
     def _newest(self) -> float:
         """Mass of the last row."""
         return float(self._tree.masses[0]) / self._growth
@@ -194,6 +225,47 @@ class PrequentialAUC:
             size = min(self._n_kept, max(n_rows, 2 * len(ring)))
             ring = np.concatenate([ring, np.zeros((size - len(ring), 2))])
         self._tree = Tree(nodes, ring, counts, masses)
+
+
+def _nodes_in_tree(tree: Tree) -> NDArray[Any]:
+    """Return the nodes; raise unless each is in its place in the tree once, or free."""
+    free, unused, _ = tree.counts.tolist()
+    expect(0 < unused <= len(tree.nodes), tree, "it has too few nodes")
+    nodes = tree.nodes[:unused]
+    expect(nodes["score"][0] == np.inf and nodes["right"][0] == 0, tree, "no root")
+    for side in ("left", "right"):
+        expect_between(tree, side, nodes[side], 0, unused - 1)
+    is_found = np.zeros(unused, dtype=bool)
+    # Level by level. A node lies strictly between those above it, so none comes twice.
+    level = nodes["left"][:1]
+    low, high = np.full(1, -np.inf), np.full(1, np.inf)
+    while len(level):
+        is_node = level != 0
+        level, low, high = level[is_node], low[is_node], high[is_node]
+        score = nodes["score"][level]
+        expect(((low < score) & (score < high)).all(), tree, "scores are not in order")
+        is_found[level] = True
+        level = np.concatenate([nodes["left"][level], nodes["right"][level]])
+        low, high = np.append(low, score), np.append(score, high)
+    in_tree = nodes[is_found]
+    while free != 0:
+        expect(0 < free < unused and not is_found[free], tree, "a node is not free")
+        is_found[free] = True
+        free = int(nodes["left"][free])
+    expect(is_found[1:].all(), tree, "a node is lost")
+    return in_tree
+
+
+def _check_rows(tree: Tree, rows: FloatArray, nodes: NDArray[Any]) -> None:
+    """Raise unless the rows that will have to leave are those in the tree."""
+    scores, which = np.unique(rows[:, 0], return_inverse=True)
+    nodes = nodes[np.argsort(nodes["score"])]
+    fits = np.array_equal(nodes["score"], scores)
+    is_pos = rows[:, 1] > 0.0
+    for name, mask in (("n_pos", is_pos), ("n_neg", ~is_pos)):
+        counts = np.bincount(which[mask], minlength=len(scores))
+        fits = fits and np.array_equal(nodes[name], counts)
+    expect(fits, tree, "its rows are not those that will leave")
 
 
 def _check_past(window: int | None, fading: float | None) -> tuple[int, float]:

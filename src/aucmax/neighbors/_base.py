@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What an index of stored rows can do, whatever it is built of."""
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from aucmax._utils.typing import FloatArray, IntArray, Matrix
 
@@ -28,8 +28,14 @@ class Neighbors(NamedTuple):
     distances: FloatArray
 
 
+@runtime_checkable
 class Index(Protocol):
     """Stored rows, to which more can be added at any time."""
+
+    @property
+    def n_features(self) -> int:
+        """Length of a row."""
+        ...
 
     @property
     def n_rows(self) -> int:

@@ -24,10 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._kernels.neighbors_filter import pick, prune
+from aucmax._utils.state import expect, expect_array, expect_count, expect_number
 from aucmax._utils.typing import FloatArray, IntArray, Matrix
 from aucmax.neighbors._base import Neighbors
 from aucmax.neighbors._nearest import Nearest, check_k, nothing, search
-from aucmax.neighbors.rows import grown
+from aucmax.neighbors.rows import DenseRows, SparseRows, grown
 
 # Queries and rows of a tile: its products take 512 kB, which stay in the second cache.
 # Half the queries take 10 % longer for dense rows and 50 % for sparse ones.
@@ -78,6 +79,9 @@ class Blocked:
         Longest sum of products in float32.
     """
 
+    rows: DenseRows | SparseRows
+    _n_rescale: int
+
     def __init__(self, n_features: int, *, n_terms: int) -> None:
         self._tiny = TINY * (n_features + 1)
         # With millions of terms the bound says nothing; BLAS adds panels of hundreds.
@@ -91,6 +95,20 @@ class Blocked:
     def n_rows(self) -> int:
         """Rows stored."""
         return self._n
+
+    @property
+    def n_features(self) -> int:
+        """Length of a row."""
+        return self.rows.n_features
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        n = expect_count(self, "_n")
+        norms = expect_array(self, "_norms", (None,), np.float32)
+        expect(n == self.rows.n and n <= len(norms), self, "it has other rows")
+        expect_count(self, "_n_rescale", low=1)
+        for name in ("_tiny", "_margin", "_scale"):
+            expect_number(self, name)
 
     def query(self, X: Matrix, k: int) -> Neighbors:
         """Return the nearest rows of each row of X; all stored if there are fewer."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from aucmax._kernels.neighbors import exact_distances
 from aucmax._utils.optional import import_optional
+from aucmax._utils.state import expect_type
 from aucmax._utils.typing import FloatArray, Matrix
 from aucmax._utils.validation import n_threads
 from aucmax.neighbors._base import Neighbors
@@ -58,9 +59,19 @@ class ApproximateIndex:
         self._graph = import_optional("usearch.index", "ann").Index(**self._settings)
 
     @property
+    def n_features(self) -> int:
+        """Length of a row."""
+        return self.rows.n_features
+
+    @property
     def n_rows(self) -> int:
         """Rows stored."""
         return self.rows.n
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        # The graph cannot be looked at: who loads one trusts it.
+        expect_type(self, "rows", DenseRows)
 
     def insert(self, X: Matrix) -> None:
         """Store copies of rows; they get the next numbers."""

@@ -4,6 +4,7 @@
 import math
 import time
 
+from aucmax._utils.state import expect, expect_count, expect_number, expect_type
 from aucmax._utils.typing import Matrix, is_sparse
 from aucmax.neighbors._base import Index, Neighbors
 from aucmax.neighbors._nearest import joined, nothing
@@ -53,6 +54,20 @@ class AutoIndex:
     def n_rows(self) -> int:
         """Rows stored."""
         return self.rows.n
+
+    @property
+    def n_features(self) -> int:
+        """Length of a row."""
+        return self.rows.n_features
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        expect_type(self, "rows", DenseRows)
+        index = expect_type(self, "_index", BlockIndex, TreeLadder)
+        expect(index.rows is self.rows, self, "its index has other rows")
+        expect_number(self, "_seconds")
+        for name in ("_min_rows", "_n_queries", "_n_inserted"):
+            expect_count(self, name)
 
     def insert(self, X: Matrix) -> None:
         """Store copies of rows; they get the next numbers."""
@@ -127,6 +142,18 @@ class AutoSparseIndex:
     def n_rows(self) -> int:
         """Rows stored."""
         return 0 if self._index is None else self._index.n_rows
+
+    @property
+    def n_features(self) -> int:
+        """Length of a row."""
+        return self._n_features
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        d = expect_count(self, "_n_features", low=1)
+        if self._index is not None:
+            index = expect_type(self, "_index", AutoIndex, SparseBlockIndex)
+            expect(index.n_features == d, self, "its index has other features")
 
     def insert(self, X: Matrix) -> None:
         """Store copies of rows; they get the next numbers."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from aucmax._kernels.neighbors import exact_distances
 from aucmax._kernels.neighbors_filter import shrink_rows
+from aucmax._utils.state import expect, expect_array, expect_type
 from aucmax._utils.typing import FloatArray, IntArray, Matrix
 from aucmax.neighbors._blocked import (
     LARGEST,
@@ -35,12 +36,20 @@ class BlockIndex(Blocked):
 
     def __init__(self, n_features: int, rows: DenseRows | None = None) -> None:
         super().__init__(n_features, n_terms=n_features)
-        self.rows = DenseRows(n_features) if rows is None else rows
+        self.rows: DenseRows = DenseRows(n_features) if rows is None else rows
         # Rows at which centre and scale are chosen anew.
         self._n_rescale = 1
         self._centre = np.zeros(n_features)
         self._low = np.empty((0, n_features), dtype=np.float32)
         self.extend()
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        d = expect_type(self, "rows", DenseRows).n_features
+        super().check_state()
+        expect_array(self, "_centre", (d,))
+        low = expect_array(self, "_low", (None, d), np.float32)
+        expect(self._n <= len(low), self, "_low is too short")
 
     def insert(self, X: Matrix) -> None:
         """Store copies of rows; they get the next numbers."""

@@ -8,6 +8,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from aucmax._utils.state import (
+    expect,
+    expect_count,
+    expect_part,
+    expect_rows,
+    expect_type,
+)
 from aucmax._utils.typing import Matrix, is_sparse, to_dense
 from aucmax.neighbors._base import Index, Neighbors, recall
 
@@ -58,6 +65,22 @@ class EmbeddedIndex:
     def n_rows(self) -> int:
         """Rows stored."""
         return self.index.n_rows
+
+    @property
+    def n_features(self) -> int:
+        """Length of a row."""
+        return int(self.held[0].shape[1])
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        index = expect_part(self, "index", Index)
+        n_mapped = expect_count(self, "n_mapped", high=index.n_rows)
+        n_held = 0
+        for rows in expect_type(self, "held", list):
+            n_held += expect_rows(self, "held", rows, self.n_features)[0]
+        expect(n_held == index.n_rows, self, "it holds other rows than its index")
+        if not n_mapped:
+            expect(index.n_features == self.n_features, self, "its index is another")
 
     def insert(self, X: Matrix) -> None:
         """Store copies of rows; after an error in the map, none of them."""

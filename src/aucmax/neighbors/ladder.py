@@ -12,6 +12,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from aucmax._kernels.neighbors import exact_distances
+from aucmax._utils.state import expect, expect_count, expect_type
 from aucmax._utils.typing import FloatArray, IntArray, Matrix
 from aucmax.neighbors._base import Neighbors
 from aucmax.neighbors._nearest import Nearest, check_k, nothing, search
@@ -66,6 +67,22 @@ class TreeLadder:
     def n_rows(self) -> int:
         """Rows stored."""
         return self._n
+
+    @property
+    def n_features(self) -> int:
+        """Length of a row."""
+        return self.rows.n_features
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        n = expect_count(self, "_n")
+        expect(expect_type(self, "rows", DenseRows).n == n, self, "it has other rows")
+        n_in_trees = 0
+        for part in expect_type(self, "_parts", list):
+            fits = isinstance(part, _Part) and isinstance(part.tree, cKDTree)
+            expect(fits and part.start == n_in_trees, self, "a tree is none")
+            n_in_trees += part.tree.n
+            expect(part.stop == n_in_trees <= n, self, "a tree has other rows")
 
     def insert(self, X: Matrix) -> None:
         """Store copies of rows; they get the next numbers."""

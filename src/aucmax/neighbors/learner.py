@@ -1,12 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """All rows so far and their labels: a learner that does not learn, but remembers."""
 
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from aucmax._utils.state import (
+    expect,
+    expect_array,
+    expect_choice,
+    expect_count,
+    expect_flag,
+    expect_part,
+    expect_type,
+)
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, to_dense
 from aucmax.neighbors._base import Index
 from aucmax.neighbors.embedded import EmbeddedIndex
@@ -67,6 +76,27 @@ class NeighborLearner:
         self.is_pos: BoolArray = np.zeros(0, dtype=np.bool_)
         self.marks: FloatArray = np.zeros(0)
 
+    @property
+    def n_features(self) -> int:
+        """Length of a row."""
+        return self.index.n_features
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        n = expect_part(self, "index", Index).n_rows
+        expect_flag(self, "sparse_rows")
+        expect_flag(self, "by_distance")
+        expect_flag(self, "is_order_free")
+        expect_type(self, "rng", np.random.Generator)
+        expect_count(self, "key", high=2**63)
+        ties = expect_choice(self, "ties", get_args(Ties))
+        if not callable(self.k) and self.k != "2log2n":
+            expect_count(self, "k", low=1)
+        is_pos = expect_array(self, "is_pos", (None,), np.bool_)
+        marks = expect_array(self, "marks", (None,))
+        n_labels = min(len(is_pos), len(marks)) if ties == "random" else len(is_pos)
+        expect(0 < n <= n_labels, self, "it has labels of other rows")
+
     def learn(self, X: Matrix, is_pos: BoolArray) -> None:
         """Take in rows."""
         low, high = self.index.n_rows, self.index.n_rows + len(is_pos)
@@ -103,6 +133,11 @@ class NeighborLearner:
         while low < len(out):
             rows = self._converted(X[low : low + size])
             found = self.index.query(rows, k)
+            n_found = np.diff(found.indptr)
+            # An index from a damaged file may find none, or be used by another too.
+            expect(n_found.min() > 0, self, "its index finds no row")
+            n_labels = len(self.is_pos)
+            expect(self.index.n_rows <= n_labels, self, "its index has other rows")
             out[low : low + size] = vote(
                 found,
                 self.is_pos,
@@ -113,7 +148,7 @@ class NeighborLearner:
                 mark=mark,
             )
             low += size
-            most = int(np.diff(found.indptr).max())
+            most = int(n_found.max())
             size = max(1, min(BLOCK_ROWS, GROWTH * size, BLOCK_FOUND // most))
         return out
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from aucmax._utils.state import expect, expect_array, expect_between, expect_count
 from aucmax._utils.typing import FloatArray, Matrix, is_sparse, to_dense
 
 
@@ -40,6 +41,12 @@ class DenseRows:
         self.n = 0
         self.n_features = n_features
         self.values = np.empty((0, n_features))
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        d = expect_count(self, "n_features", low=1)
+        values = expect_array(self, "values", (None, d))
+        expect_count(self, "n", high=len(values))
 
     def take(self, X: Matrix) -> FloatArray:
         """Return X in the form of the rows."""
@@ -84,6 +91,18 @@ class SparseRows:
         self.indptr = np.zeros(1, dtype=np.int64)
         self.indices = np.empty(0, dtype=np.int32)
         self.data = np.empty(0)
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        d = expect_count(self, "n_features", low=1)
+        indptr = expect_array(self, "indptr", (None,), np.int64)
+        indices = expect_array(self, "indices", (None,), np.int32)
+        data = expect_array(self, "data", (None,))
+        n = expect_count(self, "n", high=len(indptr) - 1)
+        starts = indptr[: n + 1]
+        expect(starts[0] == 0 and (np.diff(starts) >= 0).all(), self, "rows overlap")
+        expect(starts[-1] <= min(len(indices), len(data)), self, "rows are cut off")
+        expect_between(self, "indices", indices[: starts[-1]], 0, d - 1)
 
     def take(self, X: Matrix) -> Any:
         """Return X in the form of the rows."""

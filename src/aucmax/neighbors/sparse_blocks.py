@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from aucmax._kernels.neighbors import exact_distances_csr
 from aucmax._kernels.neighbors_filter import multiply_csr
+from aucmax._utils.state import expect_type
 from aucmax._utils.typing import FloatArray, IntArray, Matrix
 from aucmax.neighbors._blocked import (
     LARGEST,
@@ -37,8 +38,13 @@ class SparseBlockIndex(Blocked):
 
     def __init__(self, n_features: int) -> None:
         super().__init__(n_features, n_terms=1)
-        self.rows = SparseRows(n_features)
+        self.rows: SparseRows = SparseRows(n_features)
         self._n_rescale = 1
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        expect_type(self, "rows", SparseRows)
+        super().check_state()
 
     def insert(self, X: Matrix) -> None:
         """Store copies of rows; they get the next numbers."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from aucmax._kernels.products import dot
 from aucmax._utils.checkpoint import State
+from aucmax._utils.state import expect_values
 from aucmax._utils.typing import BoolArray, FloatArray
 from aucmax.design import Design
 from aucmax.losses import PairLoss
@@ -59,6 +60,9 @@ class Descent:
 
     def _return_to(self, state: State) -> None:
         """Stand where ``_point`` said, to the last bit and without a product."""
+        n, d = self.design.shape
+        for name, size in (("coef", d), ("scores", n), ("loss_grad", d)):
+            expect_values(self, name, state[name], (size,))
         self._make_room()
         self.coef, self.scores = state["coef"], state["scores"]
         self._evaluate(self.scores)

@@ -15,6 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._kernels.pairs import Rates, dense_steps, sparse_steps
+from aucmax._utils.state import (
+    FLOATS,
+    expect,
+    expect_array,
+    expect_constants,
+    expect_count,
+    expect_counts,
+    expect_number,
+    expect_type,
+    expect_values,
+)
 from aucmax._utils.typing import FloatArray, IntArray, Matrix, is_sparse
 
 # Visits drawn at a time: a few megabytes of indices.
@@ -100,6 +111,20 @@ class PairSGD:
         # Visits when the average was begun, and what there was before.
         self._begun = 0
         self._before: tuple[FloatArray, int, int] | None = None
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        d = expect_count(self, "n_features", low=1)
+        expect_number(self, "step_size")
+        rates = expect_constants(self, "rates", Rates)
+        for name in ("block_size", "shrink_every", "average_every"):
+            expect_count(rates, name, low=1)
+        expect_count(self, "_begun")
+        if self._state is not None:
+            state = expect_type(self, "_state", _DenseState, _SparseState)
+            expect(state.last().shape == (d,), self, "its rows have another length")
+        if self._before is not None:
+            expect_values(self, "_before", self._before[0], (d,))
 
     @property
     def n_visits(self) -> int:
@@ -203,6 +228,12 @@ class _DenseState:
             rows, pos, neg, rates, self.work, self.coef, self.sample_mean, self.counts
         )
 
+    def check_state(self) -> None:
+        d = expect_array(self, "coef", (None,)).shape[0]
+        expect_array(self, "work", (d,), FLOATS)
+        expect_array(self, "sample_mean", (d,))
+        expect_counts(self, "counts", (2,))
+
     def last(self) -> FloatArray:
         # The changes of the window that is still open.
         change = self.work.astype(np.float64) - self.coef.astype(self.work.dtype)
@@ -237,6 +268,12 @@ class _SparseState:
             self.scales,
             self.counts,
         )
+
+    def check_state(self) -> None:
+        d = expect_array(self, "vector", (None,)).shape[0]
+        expect_array(self, "rest", (d,))
+        expect_array(self, "scales", (2,))
+        expect_counts(self, "counts", (2,))
 
     def last(self) -> FloatArray:
         scaled: FloatArray = self.scales[0] * self.vector

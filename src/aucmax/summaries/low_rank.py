@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from aucmax._kernels.low_rank import add_products
+from aucmax._utils.state import FLOATS, expect, expect_array, expect_count
 from aucmax._utils.typing import FloatArray, Matrix
 
 # Sums larger than this are kept in float32.
@@ -90,6 +91,13 @@ class LowRankMoments:
             )
         total = self.count + other.count
         return LowRankMoments(self.signs, self.sums + other.sums, total)
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        d, rank = expect_array(self, "signs", (None, None), np.int8).shape
+        expect(min(d, rank) > 0, self, "signs are none")
+        expect_array(self, "sums", (d, rank + 2), FLOATS)
+        expect_count(self, "count")
 
     def covariance(self) -> "LowRankCovariance":
         """Return the approximate covariance, with divisor ``count``; not of no rows."""

@@ -1,12 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A few rows of each class that stand for all seen so far."""
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy import sparse
 
 from aucmax._kernels.batches import draw_slots, keep_rows
+from aucmax._utils.state import (
+    expect,
+    expect_between,
+    expect_choice,
+    expect_count,
+    expect_counts,
+    expect_type,
+    expect_values,
+)
 from aucmax._utils.typing import BoolArray, IntArray, Matrix, is_sparse
 
 Policy = Literal["reservoir", "fifo"]
@@ -59,6 +68,13 @@ class Slots:
         latest: IntArray = rank % self.size
         return latest
 
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        expect_count(self, "size")
+        expect_choice(self, "policy", get_args(Policy))
+        expect_type(self, "rng", np.random.Generator)
+        expect_counts(self, "n_seen", (2,))
+
 
 class RowSample:
     """A uniform sample of the rows of each class, dense or CSR.
@@ -77,6 +93,17 @@ class RowSample:
         # slice of a CSR matrix takes as long as copying thousands of values.
         self._rows: list[Any] = [None, None]
         self._n_features = 0
+
+    @property
+    def n_features(self) -> int:
+        """Length of a row; zero if none has come yet."""
+        return self._n_features
+
+    @property
+    def is_sparse(self) -> bool | None:
+        """Whether rows are CSR; None if none is kept."""
+        kinds = {isinstance(rows, list) for rows in self._rows if rows is not None}
+        return kinds.pop() if len(kinds) == 1 else None
 
     def add(self, X: Matrix, is_pos: BoolArray) -> None:
         """Take in more rows; those kept are copied."""
@@ -110,6 +137,30 @@ class RowSample:
             shape=(len(kept), self._n_features),
         )
         return X, is_pos
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        expect_type(self, "slots", Slots)
+        expect_count(self, "_n_features")
+        neg, pos = expect_type(self, "_rows", list)
+        for rows, n_seen in zip((neg, pos), self.slots.n_seen.tolist(), strict=True):
+            n_kept = min(n_seen, self.slots.size)
+            if rows is None:
+                expect(n_kept == 0, self, "it has no rows")
+                continue
+            expect(n_kept <= len(rows), self, "it has too few rows")
+            if type(rows) is np.ndarray:
+                expect_values(self, "_rows", rows, (None, self._n_features))
+                continue
+            expect(type(rows) is list, self, f"_rows are {type(rows).__name__}s")
+            for values, columns in rows:
+                expect_values(self, "_rows", values, (None,))
+                expect_values(
+                    self, "_rows", columns, values.shape, (np.int32, np.int64)
+                )
+                expect_between(self, "_rows", columns, 0, self._n_features - 1)
+        if neg is not None and pos is not None:
+            expect(type(neg) is type(pos), self, "its rows are dense and sparse")
 
     def _add_sparse(self, X: Matrix, is_pos: BoolArray, slots: IntArray) -> None:
         for i in (slots >= 0).nonzero()[0]:

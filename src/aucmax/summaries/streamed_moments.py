@@ -6,6 +6,13 @@ import math
 import numpy as np
 
 from aucmax._kernels.opauc import FOUR, NO_STEP, Iterate, Moments, Rule, learn_rows
+from aucmax._utils.state import (
+    expect,
+    expect_array,
+    expect_count,
+    expect_counts,
+    expect_type,
+)
 from aucmax._utils.typing import (
     BoolArray,
     FloatArray,
@@ -91,6 +98,19 @@ class StreamedMoments:
             if n_learned < len(rows):
                 return low + n_learned
         return None
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        width = padded(expect_count(self, "n_features", low=1))
+        state = expect_type(self, "state", Moments)
+        n_block = expect_array(state, "pending", (2, None, width)).shape[1]
+        expect(n_block > 0 and n_block % FOUR == 0, self, "pending is no whole block")
+        expect_counts(state, "n_pending", (2,), n_block - 1)
+        expect_counts(state, "n_seen", (2,))
+        expect_array(state, "spread", (2,))
+        expect_array(state, "centre", (2, width))
+        expect_array(state, "total", (2, width))
+        expect_array(state, "scatter", (2, width, width))
 
     def of_class(self, own: int) -> ClassMoments:
         """Return the moments of the negatives, 0, or of the positives, 1."""

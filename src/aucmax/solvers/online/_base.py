@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the driver of the online estimators needs of a learner."""
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aucmax._utils.state import expect_finite
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix
 
 
@@ -21,6 +22,15 @@ class LinearModel(NamedTuple):
     """Scores are ``X @ coef``."""
 
     coef: FloatArray
+
+    @property
+    def n_features(self) -> int:
+        """Length of a row."""
+        return len(self.coef)
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        expect_finite(self, "coef", (None,))
 
     def scores(self, X: Matrix) -> NDArray[Any]:
         """Return the score of each row."""
@@ -41,6 +51,7 @@ class Diverged(FloatingPointError):
         self.n_learned = n_learned
 
 
+@runtime_checkable
 class Learner(Protocol):
     """State of an online method.
 
@@ -51,6 +62,11 @@ class Learner(Protocol):
     """
 
     is_order_free: bool
+
+    @property
+    def n_features(self) -> int:
+        """Length of a row."""
+        ...
 
     def learn(self, X: Matrix, is_pos: BoolArray) -> None:
         """Take in rows one after the other, in the order given.

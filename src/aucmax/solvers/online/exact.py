@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from aucmax._utils.state import expect_number, expect_type
 from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import BoolArray, Matrix
 from aucmax.solvers.closed_form import solve_moments
@@ -18,6 +19,16 @@ class ExactLearner:
     def __init__(self, n_features: int, *, alpha: float) -> None:
         self.alpha = alpha
         self.moments = StreamedMoments(n_features)
+
+    @property
+    def n_features(self) -> int:
+        """Length of a row."""
+        return self.moments.n_features
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        expect_type(self, "moments", StreamedMoments)
+        expect_number(self, "alpha")
 
     def learn(self, X: Matrix, is_pos: BoolArray) -> None:
         """Take in rows."""

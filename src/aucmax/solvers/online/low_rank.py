@@ -14,6 +14,15 @@ from scipy import sparse
 
 from aucmax._kernels.low_rank import State, combine_columns, sketch_steps
 from aucmax._kernels.products import add_weighted_rows
+from aucmax._utils.state import (
+    FLOATS,
+    expect,
+    expect_array,
+    expect_count,
+    expect_number,
+    expect_type,
+    expect_values,
+)
 from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
 from aucmax.solvers.closed_form import solve_semidefinite
@@ -87,6 +96,31 @@ class LowRankGradient:
             totals=np.zeros((2, rank + 1)),
             scalars=np.array([1.0, 0.0, 0.0, 0.0]),
         )
+
+    @property
+    def n_features(self) -> int:
+        """Length of a row."""
+        return len(self.state.sums)
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        state = expect_type(self, "state", State)
+        width = expect_array(state, "totals", (2, None)).shape[1]
+        expect(width > 1, self, "its rank is zero")
+        n_columns = 2 * width
+        d = expect_array(state, "sums", (None, n_columns), FLOATS).shape[0]
+        expect_array(state, "gram", (n_columns, n_columns))
+        for name in ("image", "mix", "mix_sum"):
+            expect_array(state, name, (n_columns,))
+        expect_array(state, "parts", (d, 2))
+        expect_array(state, "scalars", (4,))
+        n_seen = state.totals[:, -1].sum()
+        expect(np.isfinite(n_seen), self, "it has seen no number of rows")
+        expect_count(self, "fold_every", low=1)
+        expect_number(self, "ridge")
+        if self.step_size is not None:
+            expect_number(self, "step_size")
+        expect_type(self, "rng", np.random.Generator)
 
     def learn(self, X: Matrix, is_pos: BoolArray) -> None:
         """Take in rows."""
@@ -192,6 +226,20 @@ class LowRankExact:
         signs = draw_signs(n_features, rank, rng)
         dtype = sums_dtype(n_features, 2 * (signs.shape[1] + 2))
         self.moments = [LowRankMoments.empty(signs, dtype) for _ in range(2)]
+
+    @property
+    def n_features(self) -> int:
+        """Length of a row."""
+        return len(self.moments[0].signs)
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        neg, pos = expect_type(self, "moments", list)
+        fits = isinstance(neg, LowRankMoments) and isinstance(pos, LowRankMoments)
+        expect(fits and neg.sums.shape == pos.sums.shape, self, "moments do not fit")
+        expect_number(self, "alpha")
+        if self.origin is not None:
+            expect_values(self, "origin", self.origin, (self.n_features,))
 
     def learn(self, X: Matrix, is_pos: BoolArray) -> None:
         """Take in rows."""

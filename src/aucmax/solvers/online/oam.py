@@ -5,6 +5,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._kernels.oam import csr_steps, dense_steps
+from aucmax._utils.state import (
+    expect_array,
+    expect_between,
+    expect_count,
+    expect_counts,
+    expect_flag,
+    expect_number,
+    expect_type,
+)
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray, Matrix
 from aucmax.solvers.online._base import LinearModel
 from aucmax.summaries.row_sample import Slots
@@ -33,6 +42,7 @@ class OAMLearner:
     """
 
     is_order_free = False
+    sparse_rows = False
 
     def __init__(
         self,
@@ -55,6 +65,22 @@ class OAMLearner:
         self.sums: FloatArray = np.zeros((2, n_features))
         self._allocate(n_features)
 
+    @property
+    def n_features(self) -> int:
+        """Length of a row."""
+        return int(self.sums.shape[1])
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        expect_flag(self, "is_sequential")
+        expect_flag(self, "average")
+        expect_number(self, "step_size")
+        size = expect_count(expect_type(self, "slots", Slots), "size", low=1)
+        d = expect_array(self, "sums", (2, None)).shape[1]
+        expect_counts(self, "counts", (3,))
+        expect_array(self, "squares", (3,))
+        self._check_buffers(size, d)
+
     def learn(self, X: Matrix, is_pos: BoolArray) -> None:
         """Take in rows."""
         dense_steps(
@@ -76,6 +102,11 @@ class OAMLearner:
         """Return the mean of the weights, or the last."""
         return LinearModel((self.mean if self.average else self.coef).copy())
 
+    def _check_buffers(self, size: int, d: int) -> None:
+        expect_array(self, "buffers", (2, size, d))
+        expect_array(self, "coef", (d,))
+        expect_array(self, "mean", (d,))
+
     def _allocate(self, n_features: int) -> None:
         self.buffers: FloatArray = np.zeros((2, self.slots.size, n_features))
         self.coef: FloatArray = np.zeros(n_features)
@@ -85,6 +116,7 @@ class OAMLearner:
 class SparseOAMLearner(OAMLearner):
     """The same for CSR rows; only nonzeros are kept and touched."""
 
+    sparse_rows = True
     values: FloatArray
     columns: NDArray[np.int32]
 
@@ -119,6 +151,17 @@ class SparseOAMLearner(OAMLearner):
         if not self.average:
             return LinearModel(coef.copy())
         return LinearModel(coef - late / max(1, self.counts[2]))
+
+    def _check_buffers(self, size: int, d: int) -> None:
+        width = expect_array(self, "values", (2, size, None)).shape[2]
+        columns = expect_array(self, "columns", (2, size, width), np.int32)
+        lengths = expect_counts(self, "lengths", (2, size), width)
+        # There is anything beyond.
+        used = columns[np.arange(width) < lengths[..., None]]
+        expect_between(self, "columns", used, 0, d - 1)
+        expect_array(self, "norms", (2, size))
+        expect_array(self, "work", (d,))
+        expect_array(self, "coef", (d, 2))
 
     def _allocate(self, n_features: int) -> None:
         size = self.slots.size

@@ -9,6 +9,20 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from aucmax._kernels.oilk import Settings, Support, learn_rows, score_csr, score_dense
+from aucmax._utils.state import (
+    expect,
+    expect_array,
+    expect_between,
+    expect_constants,
+    expect_count,
+    expect_counts,
+    expect_finite,
+    expect_flag,
+    expect_number,
+    expect_rows,
+    expect_type,
+    expect_values,
+)
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse, to_dense
 from aucmax.solvers.online._base import Diverged
 from aucmax.solvers.online.oam import widened
@@ -34,6 +48,17 @@ class KernelModel(NamedTuple):
     basis: Matrix
     coef: FloatArray
     gamma: float
+
+    @property
+    def n_features(self) -> int:
+        """Length of a row."""
+        return int(self.basis.shape[1])
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        n_basis, _ = expect_rows(self, "basis", self.basis)
+        expect_finite(self, "coef", (n_basis,))
+        expect_number(self, "gamma")
 
     def scores(self, X: Matrix) -> NDArray[Any]:
         """Return the score of each row; equal rows get equal ones."""
@@ -121,6 +146,37 @@ class OILKLearner:
         self.work = np.zeros(n_features if sparse_rows else 0)
         # Rows that wait for the width, and their classes.
         self.held: list[tuple[Matrix, BoolArray]] = []
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        expect_constants(self, "settings", Settings)
+        d = expect_count(self, "n_features", low=1)
+        is_sparse = expect_flag(self, "sparse_rows")
+        budget = expect_count(expect_type(self, "slots", Slots), "size", low=1)
+        self._check_support(2 * budget, d, is_sparse)
+        expect_array(self, "work", (d if is_sparse else 0,))
+        for rows, is_pos in expect_type(self, "held", list):
+            n, _ = expect_rows(self, "held", rows, d)
+            expect(is_sparse == sparse.issparse(rows), self, "held has other rows")
+            expect_values(self, "held", is_pos, (n,), np.bool_)
+
+    def _check_support(self, size: int, d: int, is_sparse: bool) -> None:
+        support = expect_type(self, "support", Support)
+        values = expect_array(support, "values", (size, None if is_sparse else d))
+        width = values.shape[1]
+        columns = expect_array(
+            support, "columns", (size, width if is_sparse else 0), np.int32
+        )
+        lengths = expect_counts(support, "lengths", (size,), width)
+        if is_sparse:
+            used = columns[np.arange(width) < lengths[:, None]]
+            expect_between(support, "columns", used, 0, d - 1)
+        expect_array(support, "norms", (size,))
+        expect_array(support, "gram", (size, size))
+        expect_array(support, "coef", (size,))
+        expect_counts(support, "sizes", (2,), size // 2)
+        expect_counts(support, "oldest", (2,), size // 2 - 1)
+        expect_counts(support, "counts", (2,))
 
     def learn(self, X: Matrix, is_pos: BoolArray) -> None:
         """Take in rows."""

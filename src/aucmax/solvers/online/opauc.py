@@ -5,10 +5,11 @@ The step for a row averages the loss over all earlier rows of the other class, o
 count, mean and covariance are all that matters.
 """
 
-from aucmax._kernels.opauc import EIGHT, GRADIENT, SHORT, Rule
+from aucmax._kernels.opauc import EIGHT, GRADIENT, SHORT, Iterate, Rule
+from aucmax._utils.state import expect_array, expect_constants, expect_type
 from aucmax._utils.typing import BoolArray, Matrix
 from aucmax.solvers.online._base import Diverged, LinearModel
-from aucmax.summaries.streamed_moments import StreamedMoments, start_at_zero
+from aucmax.summaries.streamed_moments import StreamedMoments, padded, start_at_zero
 
 
 class StepLearner:
@@ -20,6 +21,20 @@ class StepLearner:
         self.rule = rule
         self.moments = StreamedMoments(n_features, block_rows(n_features))
         self.iterate = start_at_zero(n_features)
+
+    @property
+    def n_features(self) -> int:
+        """Length of a row."""
+        return self.moments.n_features
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        expect_constants(self, "rule", Rule)
+        moments = expect_type(self, "moments", StreamedMoments)
+        iterate = expect_type(self, "iterate", Iterate)
+        for name in ("coef", "average", "squares"):
+            expect_array(iterate, name, (padded(moments.n_features),))
+        expect_array(iterate, "progress", (2,))
 
     def learn(self, X: Matrix, is_pos: BoolArray) -> None:
         """Take in rows."""

@@ -4,6 +4,12 @@
 import numpy as np
 from scipy import sparse
 
+from aucmax._utils.state import (
+    expect,
+    expect_flag,
+    expect_part,
+    expect_rows,
+)
 from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import BoolArray, Matrix, is_sparse, to_dense
 from aucmax.solvers.online._base import Learner, LinearModel
@@ -24,6 +30,18 @@ class Reduced:
         self.learner = learner
         self.projection = projection
         self.is_order_free = learner.is_order_free
+
+    @property
+    def n_features(self) -> int:
+        """Length of a row."""
+        return int(self.projection.shape[0])
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        learner = expect_part(self, "learner", Learner)
+        expect_flag(self, "is_order_free")
+        width = expect_rows(self, "projection", self.projection)[1]
+        expect(width == learner.n_features, self, "projection has another width")
 
     def learn(self, X: Matrix, is_pos: BoolArray) -> None:
         """Take in rows."""

@@ -4,6 +4,7 @@
 import numpy as np
 
 from aucmax._kernels.solam import Rates, dense_rows, sparse_rows
+from aucmax._utils.state import expect_array, expect_constants, expect_flag
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix
 from aucmax.solvers.online._base import Diverged, LinearModel
 
@@ -60,6 +61,20 @@ class SaddlePointLearner:
         self.scalars = np.zeros(7)
         self.products = np.zeros(9)
         self.products[0] = 1.0
+
+    @property
+    def n_features(self) -> int:
+        """Length of a row."""
+        return self.vectors.shape[0 if self.sparse_rows else 1]
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        expect_constants(self, "rates", Rates)
+        is_sparse = expect_flag(self, "sparse_rows")
+        expect_array(self, "vectors", (None, 4) if is_sparse else (4, None))
+        expect_array(self, "classes", (2, 4))
+        expect_array(self, "scalars", (7,))
+        expect_array(self, "products", (9,))
 
     def learn(self, X: Matrix, is_pos: BoolArray) -> None:
         """Make one step per row."""

@@ -13,6 +13,7 @@ from aucmax._kernels.online_univariate import (
     dense_rows,
     sparse_rows,
 )
+from aucmax._utils.state import expect_array, expect_constants, expect_flag
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix
 from aucmax.solvers.online._base import Diverged, LinearModel
 
@@ -79,6 +80,20 @@ class UnivariateLearner:
         self.classes = np.zeros((2, 4))
         self.scalars = np.zeros(7)
         self.scalars[1] = 1.0
+
+    @property
+    def n_features(self) -> int:
+        """Length of a row."""
+        return self.vectors.shape[0 if self.sparse_rows else 1]
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        expect_constants(self, "rates", Rates)
+        is_sparse = expect_flag(self, "sparse_rows")
+        expect_array(self, "vectors", (None, 3) if is_sparse else (3, None))
+        expect_array(self, "classes", (2, 4))
+        expect_array(self, "scalars", (7,))
+        expect_flag(self, "average")
 
     def learn(self, X: Matrix, is_pos: BoolArray) -> None:
         """Make one step per row."""
