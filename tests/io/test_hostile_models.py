@@ -127,8 +127,8 @@ def test_array_that_is_used_many_times(file):
 
 
 def test_array_with_a_mask(tmp_path):
-    model = RankSVM().fit(X, Y)
-    model.coef_ = np.ma.MaskedArray(model.coef_, mask=[[True, False, False]])
+    masked = np.ma.MaskedArray([1.0, 2.0], mask=[True, False])
+    model = FunctionTransformer(kw_args={"shift": masked})
     refuse(tmp_path / "model.skops", model, "it holds a MaskedArray")
 
 
