@@ -112,7 +112,7 @@ def fitted():
         np.ones((1, 2)),
         np.ones((3, 2), dtype=np.float32),
         np.full((4, 2), 1e70),
-        np.full((4, 2), 9e29, dtype=np.float32),
+        np.full((4, 2), 9e14, dtype=np.float32),
         np.array([[1e70, 1e70], [-1e70, -1e70]]),
         sparse.csr_array([[0.0, 1.0]]),
         np.asfortranarray(np.ones((3, 2))),

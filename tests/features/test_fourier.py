@@ -134,3 +134,9 @@ def test_seeds(rng):
 def test_bad_parameters(options, message):
     with pytest.raises(ValueError, match=message):
         FourierFeatures(**options).fit(np.eye(3))
+
+
+def test_frequencies_too_large_for_float32_are_explained(rng):
+    X = (1e-44 * rng.normal(size=(30, 3))).astype(np.float32)
+    with pytest.raises(ValueError, match=r"too large for float32\. Scale the features"):
+        FourierFeatures(8, random_state=0).fit(X)

@@ -46,8 +46,8 @@ __all__ = [
 DTYPES = [np.float64, np.float32]
 # The largest values accepted. Solvers multiply up to four of them in float64, as in the
 # curvature along the gradient, and then add up over rows and features: 1e28 products
-# stay finite. Scores of float32 rows are summed in float32, over 1e8 features.
-LARGEST = {np.dtype(np.float64): 1e70, np.dtype(np.float32): 1e30}
+# stay finite. Squares of float32 values are summed in float32: 1e8 of them.
+LARGEST = {np.dtype(np.float64): 1e70, np.dtype(np.float32): 1e15}
 
 # What a constructor parameter may be, for ``_parameter_constraints``.
 POSITIVE = Interval(Real, 0, None, closed="neither")

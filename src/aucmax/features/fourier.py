@@ -157,7 +157,14 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             self.gamma_ = float(gamma)
             self.dtype_ = np.dtype(self.dtype or X.dtype)
             self.offset_ = mean_row(X, weight).astype(self.dtype_)
-            self.frequencies_ = self._draw(X.shape[1]).astype(self.dtype_)
+            with np.errstate(over="ignore"):
+                self.frequencies_ = self._draw(X.shape[1]).astype(self.dtype_)
+            if not np.isfinite(self.frequencies_).all():
+                raise ValueError(
+                    f"Frequencies for gamma={self.gamma_:g} are too large for "
+                    f"{self.dtype_}. Scale the features, for example with "
+                    "sklearn.preprocessing.StandardScaler, or lower gamma."
+                )
         return self
 
     def transform(self, X: Any) -> NDArray[Any]:
