@@ -10,6 +10,7 @@ import shutil
 import signal
 import tempfile
 import time
+from multiprocessing import forkserver
 from pathlib import Path
 
 from fuzz.judging import Outcome, judge
@@ -23,15 +24,27 @@ ADDRESS_BYTES = 6 * 2**30
 IMPORTED = ["fuzz.targets", "aucmax.io.models", "skops.io", "lightgbm", "numba"]
 
 
+# For the server: workers have a core each, and memory that is freed or fresh holds no
+# zeros, so that reading it shows.
+ENVIRONMENT = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "NUMBA_NUM_THREADS": "1",
+    "MALLOC_PERTURB_": "165",
+}
+
+
 def start_server():
     """Let a process import everything once, from which workers are forked."""
-    # Before numpy is loaded there: two workers have a core each. Memory that is freed
-    # or fresh holds no zeros, so that reading it shows.
-    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
-        os.environ.setdefault(name, "1")
-    os.environ.setdefault("MALLOC_PERTURB_", "165")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(IMPORTED)
+    before = dict(os.environ)
+    os.environ.update(ENVIRONMENT)
+    try:
+        forkserver.ensure_running()
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
     return context
 
 
