@@ -61,19 +61,19 @@ class Worker:
 
     def _start(self):
         self.conn, theirs = self._context.Pipe()
-        # As long as the process.
-        self._notes = tempfile.NamedTemporaryFile(prefix="fuzz-notes-")  # noqa: SIM115
+        # With what cases leave behind if they crash.
+        self._root = tempfile.TemporaryDirectory(prefix="fuzz-")
+        self._notes = Path(self._root.name, "notes")
         self._process = self._context.Process(
-            target=_serve, args=(theirs, self._notes.name), daemon=True
+            target=_serve, args=(theirs, self._root.name, self._notes), daemon=True
         )
         self._process.start()
         theirs.close()
         self.case = None
 
-    def send(self, target, seed):
+    def send(self, target, seed, keep=None):
         self.case, self.since = (target, seed), time.monotonic()
-        self._notes.truncate(0)
-        self.conn.send(self.case)
+        self.conn.send((target, seed, keep))
 
     def receive(self):
         """Return what came of the case; wait for it."""
@@ -86,19 +86,19 @@ class Worker:
             self._process.join(10)
             code = self._process.exitcode
             cause = _name_end(code)
-        notes = Path(self._notes.name).read_text(errors="replace")
+        notes = self._notes.read_text(errors="replace") if self._notes.exists() else ""
         self.restart()
         return Outcome("wrong", cause=cause + _last_place(notes), detail=notes[-6000:])
 
-    def run(self, target, seed):
-        self.send(target, seed)
+    def run(self, target, seed, keep=None):
+        self.send(target, seed, keep)
         return self.receive()
 
     def stop(self):
         self._process.kill()
         self._process.join()
         self.conn.close()
-        self._notes.close()
+        self._root.cleanup()
 
 
 def _name_end(code):
@@ -118,7 +118,8 @@ def _last_place(notes):
     return " at " + ", ".join("/".join(part) for part in short) if lines else ""
 
 
-def _serve(conn, notes):
+def _serve(conn, root, notes):
+    tempfile.tempdir = root
     file = open(notes, "w", buffering=1)  # noqa: SIM115
     os.dup2(file.fileno(), 1)
     os.dup2(file.fileno(), 2)
@@ -127,10 +128,13 @@ def _serve(conn, notes):
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     while True:
         try:
-            target, seed = conn.recv()
+            case = conn.recv()
         except EOFError:
             return
-        conn.send(run_case(target, seed).as_dict())
+        # Of this case only.
+        file.seek(0)
+        file.truncate()
+        conn.send(run_case(*case).as_dict())
 
 
 def run_case(target, seed, keep=None):
