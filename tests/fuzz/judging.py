@@ -120,7 +120,7 @@ def shorten(text, limit=300):
 
 def signature(cause):
     """Return a cause without what differs from case to case."""
-    cause = re.sub(r"\S*[/\\]fuzz-\S*", "FILE", cause)
+    cause = re.sub(r"\S*[/\\]fuzz[-/]\S*", "FILE", cause)
     # Bytes of a damaged file, and names that it was damaged in.
     cause = re.sub(r"(Unknown error: Wrapping|keyword argument|codec).*", r"\1", cause)
     cause = re.sub(r"'(NoneType|int|str|float)'", "'T'", cause)

@@ -99,8 +99,9 @@ def fuzz(targets, *, minutes, n_workers, first_seed):
             outcome = worker.receive()
             spent[target] += time.monotonic() - since
             if outcome.kind == "wrong":
-                outcome = confirm(worker, target, seed, outcome)
-                report(target, seed, outcome, tally)
+                folder = new_folder("wrong", target, seed)
+                outcome = confirm(worker, target, seed, outcome, folder)
+                report(target, seed, outcome, folder, tally)
             tally.add(target, seed, outcome)
             if time.monotonic() - start < 60 * minutes:
                 workers[worker.conn] = worker
@@ -118,32 +119,28 @@ def fuzz(targets, *, minutes, n_workers, first_seed):
     return tally
 
 
-def confirm(worker, target, seed, outcome):
+def confirm(worker, target, seed, outcome, keep=None):
     """Run a case that was wrong again, in a process that had no other before.
 
     What takes long may have been compiled for the first time; what crashed may have
-    been brought about by a case before it.
+    been brought about by a case before it. Its files are kept in a folder.
     """
     worker.restart()
-    again = worker.run(target, seed)
-    if again.kind == "wrong":
-        return again
-    if outcome.cause.startswith(("hang", "memory")):
+    again = worker.run(target, seed, keep)
+    if again.kind == "wrong" or outcome.cause.startswith(("hang", "memory")):
         return again
     outcome.cause += " (not when run alone)"
     return outcome
 
 
-def report(target, seed, outcome, tally):
-    if outcome.kind != "wrong":
+def report(target, seed, outcome, folder, tally):
+    """Say what is wrong for the first time; keep the files of the first cases."""
+    known = tally.wrong.get((target, signature(outcome.cause)), [])
+    if outcome.kind != "wrong" or len(known) >= KEPT_SEEDS:
+        shutil.rmtree(folder)
         return
-    known = tally.wrong[target, signature(outcome.cause)]
     if not known:
         print(f"WRONG {target} --seed {seed}: {outcome.cause}", flush=True)
-    if len(known) >= KEPT_SEEDS:
-        return
-    folder = FOLDER / "wrong" / f"{target}-{seed}"
-    folder.mkdir(parents=True, exist_ok=True)
     (folder / "outcome.txt").write_text(
         f"PYTHONPATH=tests python -m fuzz.run --target {target} --seed {seed}\n\n"
         f"{outcome.cause}\n\n{outcome.detail}\n"
@@ -164,11 +161,17 @@ def show(tally):
         )
 
 
-def repeat(target, seed):
-    """Run one case in this process; its files stay, also if the process crashes."""
-    folder = FOLDER / "again" / f"{target}-{seed}"
+def new_folder(kind, target, seed):
+    """Return an empty folder for the files of a case."""
+    folder = FOLDER / kind / f"{target}-{seed}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    return folder
+
+
+def repeat(target, seed):
+    """Run one case in this process; its files stay, also if the process crashes."""
+    folder = new_folder("again", target, seed)
     outcome = run_case(target, seed, keep=folder)
     print(f"{outcome.kind}: {outcome.cause}\n{outcome.detail}")
     print(f"{outcome.seconds:.2f} s, {outcome.megabytes:.0f} MB; files in {folder}")

@@ -9,10 +9,10 @@ from fuzz.workers import Worker, start_server
 PARTS = {
     "read_table": [500, 500],
     "read_batches": [500, 500],
-    "readers": [800],
+    "readers": [600],
     "cache": [300],
     "model_bytes": [250],
-    "model_parts": [200, 200],
+    "model_parts": [150, 150],
     "checkpoints": [200],
     "fit": [400, 400],
     "partial_fit": [500, 500],

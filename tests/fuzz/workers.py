@@ -10,6 +10,7 @@ import shutil
 import signal
 import tempfile
 import time
+from multiprocessing import forkserver
 from pathlib import Path
 
 from fuzz.judging import Outcome, judge
@@ -23,15 +24,27 @@ ADDRESS_BYTES = 6 * 2**30
 IMPORTED = ["fuzz.targets", "aucmax.io.models", "skops.io", "lightgbm", "numba"]
 
 
+# For the server: workers have a core each, and memory that is freed or fresh holds no
+# zeros, so that reading it shows.
+ENVIRONMENT = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "NUMBA_NUM_THREADS": "1",
+    "MALLOC_PERTURB_": "165",
+}
+
+
 def start_server():
     """Let a process import everything once, from which workers are forked."""
-    # Before numpy is loaded there: two workers have a core each. Memory that is freed
-    # or fresh holds no zeros, so that reading it shows.
-    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
-        os.environ.setdefault(name, "1")
-    os.environ.setdefault("MALLOC_PERTURB_", "165")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(IMPORTED)
+    before = dict(os.environ)
+    os.environ.update(ENVIRONMENT)
+    try:
+        forkserver.ensure_running()
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
     return context
 
 
@@ -48,19 +61,19 @@ class Worker:
 
     def _start(self):
         self.conn, theirs = self._context.Pipe()
-        # As long as the process.
-        self._notes = tempfile.NamedTemporaryFile(prefix="fuzz-notes-")  # noqa: SIM115
+        # With what cases leave behind if they crash.
+        self._root = tempfile.TemporaryDirectory(prefix="fuzz-")
+        self._notes = Path(self._root.name, "notes")
         self._process = self._context.Process(
-            target=_serve, args=(theirs, self._notes.name), daemon=True
+            target=_serve, args=(theirs, self._root.name, self._notes), daemon=True
         )
         self._process.start()
         theirs.close()
         self.case = None
 
-    def send(self, target, seed):
+    def send(self, target, seed, keep=None):
         self.case, self.since = (target, seed), time.monotonic()
-        self._notes.truncate(0)
-        self.conn.send(self.case)
+        self.conn.send((target, seed, keep))
 
     def receive(self):
         """Return what came of the case; wait for it."""
@@ -73,19 +86,19 @@ class Worker:
             self._process.join(10)
             code = self._process.exitcode
             cause = _name_end(code)
-        notes = Path(self._notes.name).read_text(errors="replace")
+        notes = self._notes.read_text(errors="replace") if self._notes.exists() else ""
         self.restart()
         return Outcome("wrong", cause=cause + _last_place(notes), detail=notes[-6000:])
 
-    def run(self, target, seed):
-        self.send(target, seed)
+    def run(self, target, seed, keep=None):
+        self.send(target, seed, keep)
         return self.receive()
 
     def stop(self):
         self._process.kill()
         self._process.join()
         self.conn.close()
-        self._notes.close()
+        self._root.cleanup()
 
 
 def _name_end(code):
@@ -105,7 +118,8 @@ def _last_place(notes):
     return " at " + ", ".join("/".join(part) for part in short) if lines else ""
 
 
-def _serve(conn, notes):
+def _serve(conn, root, notes):
+    tempfile.tempdir = root
     file = open(notes, "w", buffering=1)  # noqa: SIM115
     os.dup2(file.fileno(), 1)
     os.dup2(file.fileno(), 2)
@@ -114,10 +128,13 @@ def _serve(conn, notes):
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     while True:
         try:
-            target, seed = conn.recv()
+            case = conn.recv()
         except EOFError:
             return
-        conn.send(run_case(target, seed).as_dict())
+        # Of this case only.
+        file.seek(0)
+        file.truncate()
+        conn.send(run_case(*case).as_dict())
 
 
 def run_case(target, seed, keep=None):
