@@ -140,6 +140,7 @@ DENSE_CASES = [
     (NSAUC(8, **FIXED), "_stream.sgd._state.sample_mean", short),
     (NSAUC(8, **FIXED), "_stream.sgd._state.counts", short),
     (NSAUC(8, **FIXED), "_stream.sgd.rates.block_size", put(0)),
+    (NSAUC(8, **FIXED), "_stream.sgd.rates.alpha", put(0.0)),
     (NSAUC(8, **FIXED), "_stream.sgd.n_features", put(3)),
     (NSAUC(8, **FIXED), "_stream.reservoir.neg", narrow),
     (NSAUC(8, **FIXED), "_stream.reservoir.slots.size", put(2**40)),
@@ -277,6 +278,14 @@ def test_an_index_used_twice_is_refused_when_rows_are_scored(tmp_path):
         first.partial_fit(DENSE, Y)
     with pytest.raises(ValueError, match="index has other rows"):
         second.decision_function(DENSE)
+
+
+def test_numbers_that_divide_by_zero_are_refused_when_learning_goes_on(tmp_path):
+    model = SOLAM().fit(SPARSE, Y)
+    model._stream.learner.products[:] = 0.0
+    save(model, tmp_path / "model.skops")
+    with pytest.raises(ValueError, match="it divides by zero"):
+        load(tmp_path / "model.skops").partial_fit(SPARSE, Y)
 
 
 def test_what_is_left_out_is_told(tmp_path):

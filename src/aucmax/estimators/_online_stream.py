@@ -128,6 +128,9 @@ class OnlineStream(Locked):
         except Diverged as error:
             self.sample.add(rows[: error.n_learned], is_pos[: error.n_learned])
             raise
+        except ZeroDivisionError as error:
+            # No rows lead there, only numbers of a damaged file.
+            raise ValueError("The model is damaged: it divides by zero.") from error
         self.sample.add(rows, is_pos)
 
     def _convert(self, rows: Matrix) -> Matrix:

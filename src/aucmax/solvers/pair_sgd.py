@@ -119,6 +119,7 @@ class PairSGD:
         rates = expect_constants(self, "rates", Rates)
         for name in ("block_size", "shrink_every", "average_every"):
             expect_count(rates, name, low=1)
+        expect(rates.alpha > 0.0 and rates.offset > 0.0, self, "a step has no length")
         expect_count(self, "_begun")
         if self._state is not None:
             state = expect_type(self, "_state", _DenseState, _SparseState)
