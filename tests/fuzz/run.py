@@ -70,7 +70,7 @@ class Tally:
 
 def fuzz(targets, *, minutes, n_workers, first_seed):
     """Run cases until the time is over; return the tally."""
-    context = start_server()
+    context = start_server(kernels=FOLDER.resolve() / "kernels")
     tally = Tally(targets)
     seeds = dict.fromkeys(targets, first_seed)
     spent = dict.fromkeys(targets, 0.0)

@@ -6,6 +6,7 @@ import gzip
 import io
 import lzma
 import struct
+import zipfile
 from functools import cache
 
 import numpy as np
@@ -14,13 +15,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from fuzz.mutations import mutate
 
-PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
-TEXT = ["csv", "tsv", "svm", "arff"]
+TEXT = ["csv", "tsv", "txt", "jsonl", "svm", "arff"]
 BINARY = ["parquet", "feather", "arrow", "ipc"]
 SUFFIXES = [
     *TEXT * 2,
     *BINARY * 4,
-    *(f"{text}.{packer}" for text in TEXT for packer in PACKERS),
+    *(f"{text}.{packer}" for text in TEXT for packer in ("gz", "bz2", "xz", "zip")),
 ]
 N_VARIANTS = 6
 # Where numbers are indices or offsets.
@@ -72,10 +72,21 @@ def draw(rng, suffix):
     elif rng.random() < (0.5 if packer else 0.97):
         data = mutate(rng, data, other)
     if packer:
-        data = PACKERS[packer](data)
+        data = pack(data, suffix)
         if rng.random() < 0.6:
             data = mutate(rng, data, other)
     return data
+
+
+def pack(data, suffix):
+    """Return the bytes of a packed file."""
+    kind, _, packer = suffix.partition(".")
+    if packer != "zip":
+        return {"gz": gzip, "bz2": bz2, "xz": lzma}[packer].compress(data)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(zipfile.ZipInfo(f"table.{kind}"), data)
+    return out.getvalue()
 
 
 def change_pointers(rng, data):
@@ -125,6 +136,10 @@ def _tsv(table, variant):
     return table.to_csv(index=False, sep="\t").encode()
 
 
+def _jsonl(table, variant):
+    return table.to_json(orient="records", lines=True, date_format="iso").encode()
+
+
 def _svm(table, variant):
     rows = zip(table["y"], table["real"].fillna(0.5), table["mass"], strict=True)
     tail = ["", " # a remark", " 9:1e-3"][variant % 3]
@@ -166,6 +181,8 @@ def _arrow(table, variant):
 MAKERS = {
     "csv": _csv,
     "tsv": _tsv,
+    "txt": _csv,
+    "jsonl": _jsonl,
     "svm": _svm,
     "arff": _arff,
     "parquet": _parquet,

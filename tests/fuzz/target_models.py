@@ -18,6 +18,8 @@ from aucmax import NBAUC, OAM, OPAUC, SOLAM, LeastSquaresAUC, RankSVM
 from aucmax.io import Checkpoints, load, read_metadata
 
 STOPPED_AFTER = 4
+# What numba says, where it checks bounds; numpy says more.
+OUT_OF_BOUNDS = "index is out of bounds"
 METHODS = ["decision_function", "predict", "predict_proba", "transform"]
 STREAMED = [
     OPAUC(),
@@ -70,9 +72,10 @@ def _try(method, *args):
             method(*args)
     except MemoryError as error:
         raise Wrong(f"MemoryError in use of a loaded model: {error}") from error
-    except Exception:
+    except Exception as error:
+        if str(error) == OUT_OF_BOUNDS:
+            raise Wrong(f"a kernel goes out of bounds in {method.__name__}") from error
         # The values of a model that was tampered with are the maker's business.
-        return
 
 
 def batches():

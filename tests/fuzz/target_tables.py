@@ -25,7 +25,8 @@ def draw_file(rng, folder, suffixes=tables.SUFFIXES):
     suffix = rng.choice(suffixes)
     path = folder / f"table.{suffix}"
     path.write_bytes(tables.draw(rng, suffix))
-    return path, suffix.partition(".")[0]
+    kind = suffix.partition(".")[0]
+    return path, "csv" if kind == "txt" else kind
 
 
 def table_case(rng, folder):

@@ -29,6 +29,7 @@ __all__ = [
     "Batch",
     "FitInputs",
     "StrOptions",
+    "adding_up",
     "all_or_nothing",
     "check_batch",
     "check_entries",
@@ -38,6 +39,8 @@ __all__ = [
     "check_row_weight",
     "check_rows",
     "check_weight",
+    "explaining_values",
+    "find_labels",
     "n_threads",
     "split_labels",
     "validated",
@@ -196,7 +199,7 @@ def split_labels(y: ArrayLike, *, name: str) -> tuple[NDArray[Any], BoolArray]:
             if n_known < y.shape[0]:
                 classes = np.unique(y)
     else:
-        classes, codes = np.unique(y, return_inverse=True)
+        classes, codes = find_labels(y)
         is_pos = codes == 1
     if len(classes) < 2:
         raise ValueError(
@@ -212,6 +215,19 @@ def split_labels(y: ArrayLike, *, name: str) -> tuple[NDArray[Any], BoolArray]:
             "sklearn.multiclass.OneVsRestClassifier does with any classifier."
         )
     return classes, is_pos
+
+
+def find_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the distinct labels in order, and which of them each row has."""
+    try:
+        return np.unique(y, return_inverse=True)
+    except TypeError as error:
+        kinds = sorted({type(label).__name__ for label in y})
+        raise TypeError(
+            f"y holds labels that have no order, of the types {', '.join(kinds)} "
+            f"({error}). Write them all as numbers or all as text, and leave out rows "
+            "whose label is missing."
+        ) from error
 
 
 def check_weight(sample_weight: ArrayLike | None, is_pos: BoolArray) -> FloatArray:
@@ -278,8 +294,8 @@ def check_row_weight(sample_weight: ArrayLike | None, n: int) -> FloatArray:
             "product of their rows. Divide the weights by their mean."
         )
     if square < np.finfo(np.float64).tiny and mass > 0:
-        # A power of two, so that nothing is rounded.
-        weight *= 2.0 ** -np.floor(np.log2(high))
+        # By a power of two, so that nothing is rounded.
+        weight = np.ldexp(weight, -int(np.floor(np.log2(high))))
     return weight
 
 
@@ -306,7 +322,7 @@ def _split_batch(
             )
         known = given if known is None else known
     elif known is None:
-        if len(np.unique(labels)) == 1:
+        if len(find_labels(labels)[0]) == 1:
             raise ValueError(
                 f"The first batch holds only one class, {labels.tolist()[0]!r}. Pass "
                 "classes=, the two labels there will be, in the first call."
@@ -380,13 +396,36 @@ def _is_within(X: Matrix, limit: float) -> bool:
 def _validate(estimator: Any, X: Any, *y: Any, reset: bool = True) -> Any:
     """Return X, or X and y, after all checks: scikit-learn's and our own."""
     _refuse_text(X)
-    # It looks for NaN by adding up all values, which may overflow.
-    with np.errstate(invalid="ignore"):
+    with adding_up(), explaining_values():
         checked = validate_data(
             estimator, X, *y, accept_sparse="csr", dtype=DTYPES, reset=reset
         )
     _refuse_huge(checked[0] if y else checked)
     return checked
+
+
+def adding_up() -> Any:
+    """Keep quiet where scikit-learn adds up all values to look for NaN."""
+    return np.errstate(over="ignore", invalid="ignore")
+
+
+@contextmanager
+def explaining_values() -> Iterator[None]:
+    """Say what to do about values that cannot become numbers."""
+    advice = (
+        "Give each cell one real number: encode dates and categories, and leave out or "
+        "fill missing values."
+    )
+    try:
+        yield
+    except TypeError as error:
+        raise TypeError(f"X holds no numbers: {error}. {advice}") from error
+    except OverflowError as error:
+        raise ValueError(f"X holds a number that is too large: {error}.") from error
+    except ValueError as error:
+        if "array element with a sequence" not in str(error):
+            raise
+        raise ValueError(f"X is no table: {error} {advice}") from error
 
 
 def _refuse_huge(X: Matrix) -> None:
@@ -396,12 +435,13 @@ def _refuse_huge(X: Matrix) -> None:
         return
     if isinstance(X, np.ndarray):
         row, column = np.unravel_index(np.argmax(np.abs(X)), X.shape)
+        value = X[row, column]
     else:
         entries = X.tocoo()
         k = np.argmax(np.abs(entries.data))
-        row, column = entries.row[k], entries.col[k]
+        row, column, value = entries.row[k], entries.col[k], entries.data[k]
     raise ValueError(
-        f"X is too large: it holds {X[row, column]:g} in row {row} of column {column}, "
+        f"X is too large: it holds {value:g} in row {row} of column {column}, "
         f"and products of values above {limit:g} overflow. Scale the features, "
         "for example with sklearn.preprocessing.MaxAbsScaler, or correct the value."
     )
@@ -409,7 +449,8 @@ def _refuse_huge(X: Matrix) -> None:
 
 def _refuse_text(X: Any) -> None:
     """Raise for text in the first row; numpy would parse '1.5' without a word."""
-    if is_sparse(X) or not hasattr(X, "__getitem__") or isinstance(X, dict):
+    has_rows = hasattr(X, "__getitem__") and getattr(X, "ndim", 1) > 0
+    if is_sparse(X) or not has_rows or isinstance(X, dict):
         # Before a CSC matrix is converted.
         check_entries(X)
         return

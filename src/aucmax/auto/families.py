@@ -20,7 +20,7 @@ from aucmax._utils.optional import import_optional
 from aucmax._utils.state import expect_type, is_fitted
 from aucmax._utils.threads import one_thread
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
-from aucmax._utils.validation import check_entries, n_threads
+from aucmax._utils.validation import adding_up, check_entries, n_threads
 from aucmax.auto.lightgbm_text import LightGBMText
 from aucmax.auto.preparation import make_preparation, total_variance
 from aucmax.auto.sampling import thin
@@ -332,7 +332,8 @@ class ForestGroup(BaseEstimator):
                 class_weight="balanced",
                 **options,
             )
-        self.model_.fit(_in_single_precision(X), is_pos)
+        with adding_up():
+            self.model_.fit(_in_single_precision(X), is_pos)
         return self
 
     def check_state(self) -> None:
@@ -347,7 +348,8 @@ class ForestGroup(BaseEstimator):
         """Return the mean share of positives in the leaves."""
         rows = _in_single_precision(X)
         if is_sparse(rows) or len(rows) > FEW_ROWS:
-            return np.asarray(self.model_.predict_proba(rows))[:, 1:]
+            with adding_up():
+                return np.asarray(self.model_.predict_proba(rows))[:, 1:]
         # The same sum; checks and threads of the forest take longer than its trees.
         rows = np.ascontiguousarray(rows, dtype=np.float32)
         trees = (tree.tree_ for tree in self.model_.estimators_)

@@ -21,6 +21,7 @@ from aucmax._utils.state import expect, expect_array, expect_flag, expect_type
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
 from aucmax._utils.validation import _canonical as canonical
 from aucmax._utils.validation import _refuse_text as refuse_text
+from aucmax._utils.validation import adding_up, explaining_values
 
 # Boosting takes no more than 255 categories per column; rarer ones share a code.
 MAX_CATEGORIES = 250
@@ -120,15 +121,16 @@ def _as_frame(X: Any) -> nw.DataFrame[Any] | None:
 
 def _check_array(estimator: Any, X: Any, *, reset: bool) -> Matrix:
     refuse_text(X)
-    rows = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse="csr",
-        dtype=[np.float64, np.float32],
-        # Zeros are what sparse rows leave out; there is no room for missing values.
-        ensure_all_finite=True if is_sparse(X) else "allow-nan",
-    )
+    with adding_up(), explaining_values():
+        rows = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            # Zeros are what sparse rows leave out; there is no room for missing values.
+            ensure_all_finite=True if is_sparse(X) else "allow-nan",
+        )
     return canonical(rows)
 
 

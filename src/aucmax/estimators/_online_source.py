@@ -58,7 +58,7 @@ def learn_in_order(
                 X, y = _unpack(batch)
                 if number == 1 and checkpoint is not None:
                     first = fingerprint(X, y)
-                if np.shape(X)[0]:
+                if np.shape(X)[:1] != (0,):
                     learn(X, y, classes=classes)
             except Exception as error:  # of any kind: it goes on, and says where
                 error.add_note(f"This was in batch {number} of the source.")

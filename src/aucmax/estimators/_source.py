@@ -24,6 +24,7 @@ from aucmax._utils.validation import (
     check_row_weight,
     check_rows,
     check_weight,
+    find_labels,
     split_labels,
 )
 from aucmax.design import LocalDesign, StreamedDesign
@@ -252,7 +253,7 @@ class _Found:
                 f"y contains NaN, None or infinity. {self.name} needs two distinct "
                 "labels; leave out the rows whose label is missing."
             )
-        values, which = np.unique(y, return_inverse=True)
+        values, which = find_labels(y)
         is_text = y.dtype.kind in "US" or isinstance(values[0], str | bytes)
         self.is_object = self.is_object or y.dtype.kind == "O"
         if self.labels and is_text != isinstance(self.labels[0], str | bytes):

@@ -25,6 +25,7 @@ from aucmax.io._errors import naming
 MARKER = "cache.json"
 VERSION = 1
 PART = re.compile(r"(X|data|indices|indptr|y|weight)-[0-9a-f]{16}\.npy")
+DTYPE = re.compile(r"[<>|][biuf][1248]")
 # Parts that are in no marker, and not written to for so long, are left over.
 LEFT_OVER_SECONDS = 3600.0
 
@@ -52,11 +53,12 @@ class CachePlan:
 
     def blocks(self, n_rows: int, first: int) -> Generator[Block, None, None]:
         """Yield blocks of ``n_rows`` rows, without the first ones."""
-        arrays = {
-            name: MappedArray(self.folder, **each)
-            for name, each in self.marker["arrays"].items()
-        }
-        n = len(arrays["y"].values)
+        with naming(f"The cache {self.folder}"):
+            arrays = {
+                name: MappedArray(self.folder, **each)
+                for name, each in self.marker["arrays"].items()
+            }
+            n = len(arrays["y"].values)
         for low in range(first * n_rows, n, n_rows):
             high = min(low + n_rows, n)
             with naming(f"The cache {self.folder}"):
@@ -222,7 +224,21 @@ def _read_marker(folder: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     is_ours = isinstance(marker, dict) and marker.get("version") == VERSION
-    return marker if is_ours and isinstance(marker.get("arrays"), dict) else None
+    arrays = marker.get("arrays") if is_ours else None
+    is_whole = isinstance(arrays, dict) and all(map(_is_described, arrays.values()))
+    return marker if is_whole else None
+
+
+def _is_described(array: Any) -> bool:
+    """Say whether a marker tells all of an array, as `MappedArray` takes it."""
+    return (
+        isinstance(array, dict)
+        and array.keys() == {"file", "shape", "dtype", "size"}
+        and PART.fullmatch(str(array["file"])) is not None
+        and DTYPE.fullmatch(str(array["dtype"])) is not None
+        and isinstance(array["shape"], list)
+        and all(type(n) is int and n >= 0 for n in [*array["shape"], array["size"]])
+    )
 
 
 def _delete_left_over(folder: Path, known: set[str], replaced: set[str]) -> None:

@@ -12,6 +12,8 @@ from aucmax.metrics._cuts import sweep_cuts
 
 # Costs this close, relatively, differ by rounding only.
 ROUNDING = 1e-12
+# Times any number of rows, it stays finite.
+LARGEST_COST = 1e100
 
 
 class OperatingPoint(NamedTuple):
@@ -227,10 +229,10 @@ def best_threshold(
 
 def _check_costs(cost_fp: float, cost_fn: float) -> None:
     for name, cost in (("cost_fp", cost_fp), ("cost_fn", cost_fn)):
-        if not 0 <= cost < math.inf:
+        if not 0 <= cost <= LARGEST_COST:
             raise ValueError(
-                f"{name} must be zero or more, got {cost!r}. Pass what one such error "
-                "costs."
+                f"{name} must be from 0 to {LARGEST_COST:g}, got {cost!r}. Pass what "
+                "one such error costs, in any unit."
             )
     if cost_fp == cost_fn == 0:
         raise ValueError(
