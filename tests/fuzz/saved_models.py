@@ -199,8 +199,9 @@ def change_array(rng, data):
         count = rng.choice([array.size // 2, array.size + 3, max(array.size - 1, 0)])
         array = np.resize(flat, count)
     elif draw < 0.92:
-        with contextlib.suppress(ValueError, TypeError):
-            array = array.astype(rng.choice(DTYPES))
+        kind = rng.choice(DTYPES)
+        with contextlib.suppress(ValueError, TypeError), np.errstate(all="ignore"):
+            array = array.astype(kind)
     else:
         return mutate(rng, data)
     out = io.BytesIO()

@@ -4,6 +4,7 @@
 import contextlib
 import io
 import tempfile
+import warnings
 import zipfile
 from functools import cache
 from pathlib import Path
@@ -68,7 +69,8 @@ def _try(method, *args):
     if method is None:
         return
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             method(*args)
     except MemoryError as error:
         raise Wrong(f"MemoryError in use of a loaded model: {error}") from error

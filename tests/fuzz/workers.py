@@ -18,8 +18,8 @@ from fuzz.judging import Outcome, judge
 CPU_SECONDS = 20
 # A deadlock takes no CPU time. Much, as other processes may take the cores.
 WALL_SECONDS = 300
-# Above what the process has when a case begins: resident, and addresses. Drawn rows have
-# up to 100,000 columns, of which a kernel method keeps several dense copies.
+# Above what the process has when a case begins: resident, and addresses. Rows that are
+# drawn have up to 100,000 columns; kernel methods keep several dense copies of some.
 MOST_MEGABYTES = 1000
 MOST_MEGABYTES_OF_FITS = 4000
 FITS = ("fit", "partial_fit", "fit_stream", "classifier")

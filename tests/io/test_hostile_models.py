@@ -15,6 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 from aucmax import RankSVM
 from aucmax.io import UntrustedModel, load, read_metadata, save
@@ -121,6 +122,41 @@ def test_array_that_is_used_many_times(file):
     write(file, parts | {"schema.json": json.dumps(schema)})
     with pytest.raises(ValueError, match="is used for several arrays"):
         load(file)
+
+
+def test_object_that_is_not_the_same_everywhere(file):
+    parts = parts_of(file)
+    schema = json.loads(parts["schema.json"])
+    content = schema["content"]["content"]
+    content["intercept_"] |= {"__id__": content["coef_"]["__id__"]}
+    write(file, parts | {"schema.json": json.dumps(schema)})
+    with pytest.raises(ValueError, match="two objects of the number"):
+        load(file)
+
+
+@pytest.mark.parametrize("n_outputs", ["10000000", "0", '"a"'])
+def test_tree_with_outputs_that_it_has_not(tmp_path, n_outputs):
+    path = tmp_path / "model.skops"
+    save(DecisionTreeClassifier(max_depth=1).fit(X, Y), path)
+    schema = json.loads(parts_of(path)["schema.json"])
+    tree = schema["content"]["content"]["tree_"]
+    tree["__reduce__"]["args"]["content"][2] |= {"content": n_outputs, "__id__": 1}
+    write(path, parts_of(path) | {"schema.json": json.dumps(schema)})
+    with pytest.raises(ValueError, match="a tree has outputs that do not fit"):
+        load(path)
+
+
+@pytest.mark.parametrize("place", [-1, 625, 2**31 - 1])
+def test_generator_that_draws_from_elsewhere(tmp_path, place):
+    path = tmp_path / "model.skops"
+    rng = np.random.RandomState(0)
+    save(FunctionTransformer(kw_args={"rng": rng}), path)
+    drawn = load(path).kw_args["rng"].random()
+    assert drawn == np.random.RandomState(0).random()
+    state = rng.get_state(legacy=False)
+    state["state"]["pos"] = place
+    rng.set_state(state)
+    refuse(path, FunctionTransformer(kw_args={"rng": rng}), "a MT19937 generator")
 
 
 # What is no plain array

@@ -19,6 +19,8 @@ ROUNDING = 1e-24
 # Directions that a step makes longer than this, or shorter than its inverse, are
 # normalised at once: no outlier can make the cubes in the next steps overflow.
 MOST_STRETCHED = 2.0
+# One over less would overflow, times a step of 1e6.
+LEAST_SPREAD = 1e-300
 
 
 @jit(reorder_sums=True)
@@ -138,7 +140,7 @@ def sga_rows(
             for j in range(d):
                 rest += left[j] * left[j]
 
-        step = step_size / t**decay / spread[0] if spread[0] > 0.0 else 0.0
+        step = step_size / t**decay / spread[0] if spread[0] > LEAST_SPREAD else 0.0
         is_stretched = False
         for i in range(n_known):
             direction = directions[i]

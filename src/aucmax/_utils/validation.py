@@ -42,6 +42,7 @@ __all__ = [
     "explaining_values",
     "find_labels",
     "n_threads",
+    "refuse_huge",
     "split_labels",
     "validated",
 ]
@@ -372,12 +373,14 @@ def _is_vector(y: Any) -> TypeGuard[NDArray[Any]]:
     return type(y) is np.ndarray and y.ndim == 1
 
 
-def largest(X: Matrix) -> float:
-    """Return the largest size of a value; NaN if there is one."""
+def largest(
+    X: Matrix, maximum: np.ufunc = np.maximum, minimum: np.ufunc = np.minimum
+) -> float:
+    """Return the largest size of a value; NaN if there is one, but with fmax, fmin."""
     values: NDArray[Any] = X if isinstance(X, np.ndarray) else X.data
     # Twice the speed of the functions of the same names for small arrays.
-    high = np.maximum.reduce(values, axis=None, initial=0.0)
-    low = np.minimum.reduce(values, axis=None, initial=0.0)
+    high = maximum.reduce(values, axis=None, initial=0.0)
+    low = minimum.reduce(values, axis=None, initial=0.0)
     return float(np.maximum(high, -low))
 
 
@@ -400,7 +403,8 @@ def _validate(estimator: Any, X: Any, *y: Any, reset: bool = True) -> Any:
         checked = validate_data(
             estimator, X, *y, accept_sparse="csr", dtype=DTYPES, reset=reset
         )
-    _refuse_huge(checked[0] if y else checked)
+    rows = checked[0] if y else checked
+    refuse_huge(rows, LARGEST[rows.dtype])
     return checked
 
 
@@ -428,17 +432,19 @@ def explaining_values() -> Iterator[None]:
         raise ValueError(f"X is no table: {error} {advice}") from error
 
 
-def _refuse_huge(X: Matrix) -> None:
-    """Raise where products of values could overflow, before anything has changed."""
-    limit = LARGEST[X.dtype]
-    if largest(X) <= limit:
+def refuse_huge(X: Matrix, limit: float = LARGEST[np.dtype(np.float64)]) -> None:
+    """Raise where products of values could overflow, before anything has changed.
+
+    Missing values are passed over.
+    """
+    if largest(X, maximum=np.fmax, minimum=np.fmin) <= limit:
         return
     if isinstance(X, np.ndarray):
-        row, column = np.unravel_index(np.argmax(np.abs(X)), X.shape)
+        row, column = np.unravel_index(np.nanargmax(np.abs(X)), X.shape)
         value = X[row, column]
     else:
         entries = X.tocoo()
-        k = np.argmax(np.abs(entries.data))
+        k = np.nanargmax(np.abs(entries.data))
         row, column, value = entries.row[k], entries.col[k], entries.data[k]
     raise ValueError(
         f"X is too large: it holds {value:g} in row {row} of column {column}, "

@@ -58,10 +58,12 @@ def block_scores(group: "Group", X: Matrix) -> FloatArray:
 
     Kernel features take a thousand values per row: of all rows they need not fit.
     """
-    blocks = [
-        group.scores(X[low : low + BLOCK_ROWS])
-        for low in range(0, X.shape[0], BLOCK_ROWS)
-    ]
+    # Ranks of values below 1e-308 are rounded to nothing, which numpy would tell of.
+    with adding_up():
+        blocks = [
+            group.scores(X[low : low + BLOCK_ROWS])
+            for low in range(0, X.shape[0], BLOCK_ROWS)
+        ]
     return blocks[0] if len(blocks) == 1 else np.vstack(blocks)
 
 
@@ -110,7 +112,8 @@ class LinearGroup(BaseEstimator):
         self.preparation_ = make_preparation(
             X, is_categorical, scale=self.scale, seed=self.seed
         )
-        Z = self.preparation_.fit_transform(X)
+        with adding_up():
+            Z = self.preparation_.fit_transform(X)
         self.coef_ = _fit_path(Z, is_pos, self.alphas)
         return self
 
@@ -163,7 +166,8 @@ class KernelGroup(BaseEstimator):
         self.preparation_ = make_preparation(
             X, is_categorical, scale=self.scale, seed=self.seed
         )
-        Z = self.preparation_.fit_transform(X)
+        with adding_up():
+            Z = self.preparation_.fit_transform(X)
         variance = total_variance(Z)
         self.map_ = Nystroem(
             self.n_landmarks,

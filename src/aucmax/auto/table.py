@@ -21,7 +21,7 @@ from aucmax._utils.state import expect, expect_array, expect_flag, expect_type
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
 from aucmax._utils.validation import _canonical as canonical
 from aucmax._utils.validation import _refuse_text as refuse_text
-from aucmax._utils.validation import adding_up, explaining_values
+from aucmax._utils.validation import adding_up, explaining_values, refuse_huge
 
 # Boosting takes no more than 255 categories per column; rarer ones share a code.
 MAX_CATEGORIES = 250
@@ -131,6 +131,7 @@ def _check_array(estimator: Any, X: Any, *, reset: bool) -> Matrix:
             # Zeros are what sparse rows leave out; there is no room for missing values.
             ensure_all_finite=True if is_sparse(X) else "allow-nan",
         )
+    refuse_huge(rows)
     return canonical(rows)
 
 
@@ -171,9 +172,11 @@ def _encode(columns: Columns, frame: nw.DataFrame[Any]) -> FloatArray:
                 f"now holds {column.dtype}. Convert it to numbers."
             )
         rows[:, number] = values
-    checked: FloatArray = check_array(
-        rows, ensure_all_finite="allow-nan", input_name="X", copy=False
-    )
+    with adding_up():
+        checked: FloatArray = check_array(
+            rows, ensure_all_finite="allow-nan", input_name="X", copy=False
+        )
+    refuse_huge(checked)
     return checked
 
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 # Rows whose values are computed together: against 1600 landmarks they take 5 MB in
 # float32 and stay in the cache. Between 512 and 4096 the time changes by a few percent.
 BLOCK_ROWS = 768
-# Where exponents could be off by more in float32, they are computed in float64.
+# Where exponents could be off by more, in float32 or because CSR rows are not moved to
+# the middle, they are computed of dense rows in float64.
 MAX_NOISE = 1e-3
 TOO_LARGE = (
     "Distances between rows overflow: X holds values too large to square. Scale the "
@@ -98,8 +99,9 @@ class PreparedKernel:
         # Of one product: a sum over d features, rounded d times.
         noise = np.finfo(self.dtype).eps * max(4.0, np.sqrt(rows.shape[1]))
         reach = float(left.max()) + self._reach
-        if self.dtype == np.float32 and not noise * reach < MAX_NOISE:
-            out[...] = self._in_float64()(rows)
+        is_exact = self.dtype == np.float64 and not self.sparse
+        if not is_exact and not noise * reach < MAX_NOISE:
+            out[...] = self._in_float64()(to_dense(rows))
             return
         if not np.isfinite(reach):
             raise ValueError(TOO_LARGE)
@@ -173,7 +175,7 @@ class PreparedKernel:
     def _in_float64(self) -> "PreparedKernel":
         if self._wide is None:
             self._wide = PreparedKernel(
-                self.kernel, self.Y, dtype=np.dtype(np.float64), sparse=self.sparse
+                self.kernel, self.Y, dtype=np.dtype(np.float64), sparse=False
             )
         return self._wide
 

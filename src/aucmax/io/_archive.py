@@ -2,9 +2,13 @@
 """What a model file claims, checked against its size before anything of it is built."""
 
 import io
+import json
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
+
+import numpy as np
 
 SCHEMA, METADATA = "schema.json", "aucmax.json"
 # No array packs better than this with DEFLATE; others pack without bound.
@@ -51,19 +55,55 @@ def _check_inner(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
         raise ValueError(f"{member.filename} is packed twice")
 
 
-def named_types(schema: Any) -> set[str]:
-    """Return the full names of all types and functions that a schema has.
+def check_schema(archive: zipfile.ZipFile) -> set[str]:
+    """Return the full names of all types and functions that the schema has.
 
-    Raise ValueError if one array is to be built many times.
+    Raise ValueError if one array is to be built many times, an object is not the same
+    in all its places, or a tree is to be made with sizes that it has not.
     """
-    names, owners = set(), dict[Any, Any]()
-    for node in _nodes(schema):
+    names, owners, known = set(), dict[Any, Any](), dict[Any, Any]()
+    trees, n_places = [], Counter[Any]()
+    for node in _nodes(json.loads(archive.read(SCHEMA))):
         names.add(f"{node.get('__module__')}.{node.get('__class__')}")
         file, own = node.get("file"), node.get("__id__")
-        # One array may be in many places; it then has one id, and is built once.
+        n_places[own] += 1
+        # skops builds what has one id once, as it is in the first place it meets.
+        outside = _outside(node)
+        if own is not None and known.setdefault(own, outside) != outside:
+            raise ValueError(f"it has two objects of the number {own}")
         if file is not None and (own is None or owners.setdefault(file, own) != own):
             raise ValueError(f"{file} is used for several arrays")
+        if node.get("__loader__") == "TreeNode":
+            trees.append(node["__reduce__"]["args"])
+    for sizes in trees:
+        is_shared = n_places[sizes["__id__"]] != 1
+        if is_shared or sizes["__loader__"] != "TupleNode":
+            raise ValueError("a tree has the sizes of another one")
+        _check_sizes(archive, sizes["content"])
     return names
+
+
+def _outside(node: dict[str, Any]) -> dict[str, Any]:
+    """Return what a node says without the nodes in it."""
+    return {
+        key: value for key, value in node.items() if not isinstance(value, dict | list)
+    }
+
+
+def _check_sizes(archive: zipfile.ZipFile, arguments: list[dict[str, Any]]) -> None:
+    """Raise unless a tree of scikit-learn can be made: its maker does not look."""
+    n_features, classes, n_outputs = arguments
+    sizes = [json.loads(each["content"]) for each in (n_features, n_outputs)]
+    counts = np.load(io.BytesIO(archive.read(classes["file"])), allow_pickle=False)
+    if (
+        not all(type(size) is int and 0 < size < 2**31 for size in sizes)
+        or {each["__loader__"] for each in (n_features, n_outputs)} != {"JsonNode"}
+        or (classes["__loader__"], classes["type"]) != ("NdArrayNode", "numpy")
+        or counts.dtype != np.intp
+        or counts.shape != (sizes[1],)
+        or not (0 < counts.min() <= counts.max() < 2**31)
+    ):
+        raise ValueError("a tree has outputs that do not fit")
 
 
 def _nodes(schema: Any) -> Iterator[dict[str, Any]]:

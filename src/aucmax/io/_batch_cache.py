@@ -59,6 +59,7 @@ class CachePlan:
                 for name, each in self.marker["arrays"].items()
             }
             n = len(arrays["y"].values)
+            self._check_shapes(arrays, n)
         for low in range(first * n_rows, n, n_rows):
             high = min(low + n_rows, n)
             with naming(f"The cache {self.folder}"):
@@ -68,6 +69,19 @@ class CachePlan:
                     X = self._sparse(arrays, low, high)
                 others = self._others(arrays, slice(low, high))
             yield X, *others
+
+    def _check_shapes(self, arrays: dict[str, MappedArray], n: int) -> None:
+        shapes = {name: array.values.shape for name, array in arrays.items()}
+        expected: dict[str, tuple[int, ...]] = {"y": (n,)}
+        if "X" in arrays:
+            expected["X"] = (n, self.n_features)
+        else:
+            expected["indptr"] = (n + 1,)
+            expected["data"] = expected["indices"] = shapes.get("data", ())
+        if "weight" in arrays:
+            expected["weight"] = (n,)
+        if shapes != expected:
+            raise ValueError(f"arrays of the shapes {shapes} instead of {expected}")
 
     def _dense(
         self, arrays: dict[str, MappedArray], low: int, high: int, next_high: int

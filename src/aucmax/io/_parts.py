@@ -48,6 +48,8 @@ def check_parts(model: Any) -> None:
             _check_sparse(part)
         elif isinstance(part, LightGBMText):
             clean(part.text)
+        elif isinstance(part, np.random.Generator | np.random.RandomState):
+            _check_generator(part)
         else:
             trees.add(part)
             check_svm(part)
@@ -77,6 +79,19 @@ def _check_array(array: Any, *, may_be_masked: bool) -> None:
     kind = type(array)
     if kind is not np.ndarray and not (may_be_masked and kind is np.ma.MaskedArray):
         raise ValueError(f"it holds a {kind.__name__} in the place of an array")
+
+
+def _check_generator(generator: Any) -> None:
+    """Raise if numpy would draw from a place beyond what a generator keeps."""
+    state = (
+        generator.bit_generator.state
+        if isinstance(generator, np.random.Generator)
+        else generator.get_state(legacy=False)
+    )
+    kind = state["bit_generator"]
+    place = state["state"]["pos"] if kind == "MT19937" else state.get("buffer_pos", 0)
+    if not 0 <= place <= {"MT19937": 624, "Philox": 4}.get(kind, 0):
+        raise ValueError(f"a {kind} generator draws from a place that it has not")
 
 
 def _check_sparse(matrix: Any) -> None:

@@ -26,20 +26,25 @@ def diagnose_libsvm(source: Source, n_features: int | None, multilabel: bool) ->
     n_rows = 0
     # Comments may be in any encoding.
     for number, line in enumerate(text_lines(source, strict=False), start=1):
-        tokens = TOKEN.findall(line.partition("#")[0])
-        if not tokens:
+        # One by one: a line may have millions.
+        tokens = (found[0] for found in TOKEN.finditer(line.partition("#")[0]))
+        token = next(tokens, None)
+        if token is None:
             continue
         n_rows += 1
         # With many labels there may also be none, and the line starts with a pair.
         if not multilabel:
-            _diagnose_label(source, number, tokens.pop(0))
-        elif ":" not in tokens[0]:
-            _diagnose_labels(source, number, tokens.pop(0))
-        if tokens and tokens[0].startswith("qid:"):
-            tokens.pop(0)
+            _diagnose_label(source, number, token)
+            token = next(tokens, None)
+        elif ":" not in token:
+            _diagnose_labels(source, number, token)
+            token = next(tokens, None)
+        if token is not None and token.startswith("qid:"):
+            token = next(tokens, None)
         last = 0
-        for token in tokens:
+        while token is not None:
             last = _diagnose_pair(source, number, token, last, n_features)
+            token = next(tokens, None)
     fail_if_empty(source, n_rows)
 
 

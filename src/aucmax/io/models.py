@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Models in files, without pickle: what a file may contain is checked first."""
 
-import json
 import os
 import sys
 import warnings
@@ -13,7 +12,7 @@ from typing import Any
 from sklearn.exceptions import InconsistentVersionWarning
 
 from aucmax._utils.optional import import_optional
-from aucmax.io._archive import SCHEMA, check_members, named_types
+from aucmax.io._archive import check_members, check_schema
 from aucmax.io._atomic import replacing
 from aucmax.io._describe import versions
 from aucmax.io._parts import check_parts
@@ -251,9 +250,8 @@ def _names(trusted: Trusted | None) -> list[str]:
 
 def _untrusted(skops: Any, archive: zipfile.ZipFile, more: Sequence[str]) -> list[str]:
     """Return the names in a file that nobody said to trust."""
-    names = named_types(json.loads(archive.read(SCHEMA)))
     # skops trusts all of scikit-learn; we know only some of it to be harmless.
-    asked = {name for name in names if not is_reviewed(name)}
+    asked = {name for name in check_schema(archive) if not is_reviewed(name)}
     asked.update(skops.get_untrusted_types(file=archive.fp))
     return sorted(asked - {*TRUSTED, *more})
 

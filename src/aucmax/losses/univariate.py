@@ -102,7 +102,9 @@ def _profiled(value: float, grad: FloatArray, curvature: FloatArray) -> Terms:
         # All rows saturated: flat, and no direction to remove.
         mean = dot(curvature, vector) / total if total > 0.0 else 0.0
         centred = np.subtract(vector, mean, out=out)
-        return np.multiply(curvature, centred, out=centred)
+        # Infinite where a step was too long, which the line search finds out.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.multiply(curvature, centred, out=centred)
 
     return Terms(value, grad, row_by_row(hess_dot), curvature.copy)
 

@@ -37,7 +37,7 @@ class LinearModel(NamedTuple):
         return np.asarray(X @ self.coef)
 
 
-class Diverged(FloatingPointError):
+class Diverged(ValueError, FloatingPointError):
     """A step would overflow.
 
     Attributes

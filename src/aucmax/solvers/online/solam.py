@@ -86,7 +86,7 @@ class SaddlePointLearner:
             n = dense_rows(X, is_pos, self.rates, *state)
         if n < len(is_pos):
             raise Diverged(
-                "A step of SOLAM overflowed: the rows are too large for "
+                "A step of SOLAM overflowed: the size of the rows does not suit "
                 f"step_size={self.rates.rate:g} and a radius of {self.rates.radius:g}. "
                 "Lower step_size, or scale the features, for example with Normalizer.",
                 n,
