@@ -142,7 +142,21 @@ def test_tree_with_outputs_that_it_has_not(tmp_path, n_outputs):
     tree = schema["content"]["content"]["tree_"]
     tree["__reduce__"]["args"]["content"][2] |= {"content": n_outputs, "__id__": 1}
     write(path, parts_of(path) | {"schema.json": json.dumps(schema)})
-    with pytest.raises(ValueError, match="a tree has outputs that do not fit"):
+    with pytest.raises(ValueError, match=r"a tree has (sizes|no whole)"):
+        load(path)
+
+
+@pytest.mark.parametrize("shape", [(), (1, 3), (0,)])
+def test_tree_with_nodes_of_another_shape(tmp_path, shape):
+    path = tmp_path / "model.skops"
+    save(DecisionTreeClassifier(max_depth=1).fit(X, Y), path)
+    parts = parts_of(path)
+    tree = json.loads(parts["schema.json"])["content"]["content"]["tree_"]
+    name = tree["content"]["content"]["nodes"]["file"]
+    nodes, changed = np.load(io.BytesIO(parts[name])), io.BytesIO()
+    np.save(changed, np.resize(nodes, shape))
+    write(path, parts | {name: changed.getvalue()})
+    with pytest.raises(ValueError, match="a tree has sizes that do not fit"):
         load(path)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 SCHEMA, METADATA = "schema.json", "aucmax.json"
 # No array packs better than this with DEFLATE; others pack without bound.
@@ -74,12 +75,14 @@ def check_schema(archive: zipfile.ZipFile) -> set[str]:
         if file is not None and (own is None or owners.setdefault(file, own) != own):
             raise ValueError(f"{file} is used for several arrays")
         if node.get("__loader__") == "TreeNode":
-            trees.append(node["__reduce__"]["args"])
-    for sizes in trees:
-        is_shared = n_places[sizes["__id__"]] != 1
-        if is_shared or sizes["__loader__"] != "TupleNode":
-            raise ValueError("a tree has the sizes of another one")
-        _check_sizes(archive, sizes["content"])
+            trees.append((node["__reduce__"]["args"], node["content"]))
+    for sizes, state in trees:
+        # What is made once for two trees could not be checked here.
+        is_own = n_places[sizes["__id__"]] == n_places[state["__id__"]] == 1
+        kinds = sizes["__loader__"], state["__loader__"]
+        if not is_own or kinds != ("TupleNode", "DictNode"):
+            raise ValueError("a tree has the parts of another one")
+        _check_sizes(archive, sizes["content"], state["content"])
     return names
 
 
@@ -90,20 +93,39 @@ def _outside(node: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _check_sizes(archive: zipfile.ZipFile, arguments: list[dict[str, Any]]) -> None:
+def _check_sizes(
+    archive: zipfile.ZipFile, sizes: list[dict[str, Any]], state: dict[str, Any]
+) -> None:
     """Raise unless a tree of scikit-learn can be made: its maker does not look."""
-    n_features, classes, n_outputs = arguments
-    sizes = [json.loads(each["content"]) for each in (n_features, n_outputs)]
-    counts = np.load(io.BytesIO(archive.read(classes["file"])), allow_pickle=False)
+    n_features, n_outputs = (_number(sizes[k]) for k in (0, 2))
+    n_classes = _array(archive, sizes[1])
+    nodes, values = _array(archive, state["nodes"]), _array(archive, state["values"])
     if (
-        not all(type(size) is int and 0 < size < 2**31 for size in sizes)
-        or {each["__loader__"] for each in (n_features, n_outputs)} != {"JsonNode"}
-        or (classes["__loader__"], classes["type"]) != ("NdArrayNode", "numpy")
-        or counts.dtype != np.intp
-        or counts.shape != (sizes[1],)
-        or not (0 < counts.min() <= counts.max() < 2**31)
+        len(sizes) != 3
+        or not (0 < n_features < 2**31 and 0 < n_outputs < 2**31)
+        or n_classes.dtype != np.intp
+        or n_classes.shape != (n_outputs,)
+        or not 0 < n_classes.min() <= n_classes.max() < 2**31
+        or nodes.ndim != 1
+        or values.shape != (len(nodes), n_outputs, n_classes.max())
+        or _number(state["node_count"]) != len(nodes)
     ):
-        raise ValueError("a tree has outputs that do not fit")
+        raise ValueError("a tree has sizes that do not fit")
+
+
+def _number(node: dict[str, Any]) -> int:
+    number = json.loads(node["content"])
+    if node["__loader__"] != "JsonNode" or type(number) is not int:
+        raise ValueError("a tree has no whole number for its size")
+    return number
+
+
+def _array(archive: zipfile.ZipFile, node: dict[str, Any]) -> NDArray[Any]:
+    if (node["__loader__"], node["type"]) != ("NdArrayNode", "numpy"):
+        raise ValueError("a tree has no arrays of its own")
+    data = io.BytesIO(archive.read(node["file"]))
+    array: NDArray[Any] = np.load(data, allow_pickle=False)
+    return array
 
 
 def _nodes(schema: Any) -> Iterator[dict[str, Any]]:

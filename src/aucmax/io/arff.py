@@ -55,7 +55,7 @@ def read_arff(
     ------
     ValueError
         If a value is missing, not finite, or not as declared, if a row has too many or
-        too few, if a label is a number of 2^53 or more, if a line is longer than 64 MB,
+        too few, if a label is a number of 2^53 or more, if a line is longer than 32 MB,
         or the file is empty or cut off; the message has the number of the line.
 
     Examples

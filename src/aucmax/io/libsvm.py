@@ -52,7 +52,7 @@ def read_libsvm(
     Raises
     ------
     ValueError
-        If a line is not as above or longer than 64 MB, a value is not finite, a label
+        If a line is not as above or longer than 32 MB, a value is not finite, a label
         is 2^53 or more, or the file is empty or cut off; the message has the number of
         the line.
 

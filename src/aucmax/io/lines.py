@@ -14,10 +14,10 @@ UNFINISHED = "Check that whatever wrote it finished."
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 # What a byte that is not UTF-8 becomes.
 ESCAPED = re.compile("[\udc80-\udcff]")
-# Bytes of a line: enough for four million index:value pairs, but few beside the memory
+# Bytes of a line: enough for two million index:value pairs, but few beside the memory
 # of a computer, which a line that never ends would fill. A packed file of a few hundred
 # bytes may have one.
-LONGEST_LINE = 2**26
+LONGEST_LINE = 2**25
 BUFFER_BYTES = 2**18
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from aucmax._utils.optional import import_optional
 from aucmax.io._atomic import replacing
+from aucmax.io._errors import damage_errors
 
 
 def write_parquet(
@@ -60,13 +61,12 @@ def read_parquet(path: str | os.PathLike[str]) -> dict[str, list[Any]]:
     ValueError
         If the file is no Parquet file, or damaged.
     """
-    arrow = import_optional("pyarrow", "io")
     parquet = import_optional("pyarrow.parquet", "io")
     try:
         columns: dict[str, list[Any]] = parquet.read_table(
             path, page_checksum_verification=True
         ).to_pydict()
-    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
+    except damage_errors() as error:
         if isinstance(error, FileNotFoundError):
             raise
         raise ValueError(

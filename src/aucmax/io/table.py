@@ -107,7 +107,7 @@ def read_table(
     ------
     ValueError
         If the file is empty, damaged or not of this format, if its rows have different
-        lengths, a line of text is longer than 64 MB or is not UTF-8 (the message has
+        lengths, a line of text is longer than 32 MB or is not UTF-8 (the message has
         the number of the line), if
         columns have the same name or none, if there is no such column, or a label is
         missing or not finite, or a number in text of 2^53 or more with a point or too

@@ -4,6 +4,7 @@
 import os
 import warnings
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ def read_csv(
     ValueError
         If a feature is missing, not finite or not a number, a label is missing, or not
         finite where all are numbers, if lines have different lengths or one is longer
-        than 64 MB, or the file is empty or cut off; the message has the number of the
+        than 32 MB, or the file is empty or cut off; the message has the number of the
         line.
 
     Examples
@@ -86,8 +87,12 @@ def read_csv(
     source = from_path(path)
 
     def read() -> tuple[FloatArray, NDArray[Any]]:
+        # Of the header and of the first row, by which pandas goes if it is longer.
         with open_text(source) as stream:
-            n_columns = stream.readline().count(separator.encode()) + 1
+            lines = islice((line for line in stream if line.strip()), 2)
+            n_columns = max(
+                (line.count(separator.encode()) for line in lines), default=0
+            )
         if n_columns > MOST_COLUMNS:
             raise Refused(
                 f"{source.name} has {n_columns} columns, but a text table may have "

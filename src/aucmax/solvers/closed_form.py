@@ -134,7 +134,9 @@ def solve_implicit(
         history.append(Step(value, np.nan, 1.0 + 2.0 * (len(history) + 1)))
 
     operator = LinearOperator((d, d), matvec=product, dtype=np.float64)
-    coef, failed = cg(operator, target, rtol=tol, maxiter=max_iter, callback=record)
+    # Where rounding leaves no direction, SciPy divides by zero; looked at below.
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        coef, failed = cg(operator, target, rtol=tol, maxiter=max_iter, callback=record)
     check_finite(0.0, coef)
     # Not from the recurrence above: near zero, that has cancelled.
     value = Square().evaluate(design.scores(coef), is_pos, weight).value

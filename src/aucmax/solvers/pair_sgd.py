@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 
 from aucmax._kernels.pairs import Rates, dense_steps, sparse_steps
 from aucmax._utils.state import (
-    FLOATS,
     expect,
-    expect_array,
     expect_constants,
     expect_count,
     expect_counts,
+    expect_finite,
     expect_number,
     expect_type,
     expect_values,
@@ -123,6 +122,7 @@ class PairSGD:
         expect_count(self, "_begun")
         if self._state is not None:
             state = expect_type(self, "_state", _DenseState, _SparseState)
+            state.check_state()
             expect(state.last().shape == (d,), self, "its rows have another length")
         if self._before is not None:
             expect_values(self, "_before", self._before[0], (d,))
@@ -230,9 +230,9 @@ class _DenseState:
         )
 
     def check_state(self) -> None:
-        d = expect_array(self, "coef", (None,)).shape[0]
-        expect_array(self, "work", (d,), FLOATS)
-        expect_array(self, "sample_mean", (d,))
+        d = expect_finite(self, "coef", (None,)).shape[0]
+        expect_finite(self, "work", (d,))
+        expect_finite(self, "sample_mean", (d,))
         expect_counts(self, "counts", (2,))
 
     def last(self) -> FloatArray:
@@ -271,9 +271,9 @@ class _SparseState:
         )
 
     def check_state(self) -> None:
-        d = expect_array(self, "vector", (None,)).shape[0]
-        expect_array(self, "rest", (d,))
-        expect_array(self, "scales", (2,))
+        d = expect_finite(self, "vector", (None,)).shape[0]
+        expect_finite(self, "rest", (d,))
+        expect_finite(self, "scales", (2,))
         expect_counts(self, "counts", (2,))
 
     def last(self) -> FloatArray:
