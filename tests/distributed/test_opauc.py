@@ -107,7 +107,7 @@ def test_what_does_not_fit_is_refused_and_nothing_changes(rows):
         "X has 2 features, but DaskOPAUC is expecting 5": (X[:, :2], y, None),
         "y holds the label 'c', but the classes are": (X, other, None),
         "differs from the first call": (X, y, ["a", "c"]),
-        "products of values above 1e": (X * 1e80, y, None),
+        "sums and products overflow": (X * 1e80, y, None),
     }
     for message, args in bad.items():
         with pytest.raises(ValueError, match=message):

@@ -380,7 +380,7 @@ def test_masks_are_ignored_as_in_memory(rng):
 
 def test_what_cannot_be_streamed_says_why(rng):
     X, y, _ = problem(rng)
-    with pytest.raises(AttributeError, match="needs all rows"):
+    with pytest.raises(ValueError, match="needs all rows"):
         OPAUC(reduce="pca").fit_stream([(X, y)])
 
 

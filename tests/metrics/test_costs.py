@@ -151,9 +151,9 @@ def test_f_score_and_precision_match_sklearn(beta, rng):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"cost_fp": -1}, "cost_fp must be zero or more, got -1"),
-        ({"cost_fn": np.nan}, "cost_fn must be zero or more, got nan"),
-        ({"cost_fn": np.inf}, "cost_fn must be zero or more, got inf"),
+        ({"cost_fp": -1}, "cost_fp must be from 0 to .*, got -1"),
+        ({"cost_fn": np.nan}, "cost_fn must be from 0 to .*, got nan"),
+        ({"cost_fn": np.inf}, "cost_fn must be from 0 to .*, got inf"),
         ({"cost_fp": 0, "cost_fn": 0}, "both zero"),
         ({"prevalence": 0}, "prevalence must be between 0 and 1, got 0"),
         ({"prevalence": 30}, "prevalence must be between 0 and 1, got 30"),

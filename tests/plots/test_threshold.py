@@ -186,7 +186,7 @@ def test_texts_fit_into_small_and_large_figures(size, problem):
     ("options", "message"),
     [
         ({"show": ("recal",)}, "show='recal' is not known"),
-        ({"cost_fp": -1}, "cost_fp must be zero or more"),
+        ({"cost_fp": -1}, "cost_fp must be from 0 to"),
         ({"prevalence": 2}, "prevalence must be between 0 and 1"),
         ({"show": "f_score", "beta": 0}, "beta must be positive"),
     ],

@@ -432,7 +432,7 @@ def explaining_values() -> Iterator[None]:
         raise ValueError(f"X is no table: {error} {advice}") from error
 
 
-def refuse_huge(X: Matrix, limit: float = LARGEST[np.dtype(np.float64)]) -> None:
+def refuse_huge(X: Matrix, limit: float) -> None:
     """Raise where products of values could overflow, before anything has changed.
 
     Missing values are passed over.
@@ -448,7 +448,7 @@ def refuse_huge(X: Matrix, limit: float = LARGEST[np.dtype(np.float64)]) -> None
         row, column, value = entries.row[k], entries.col[k], entries.data[k]
     raise ValueError(
         f"X is too large: it holds {value:g} in row {row} of column {column}, "
-        f"and products of values above {limit:g} overflow. Scale the features, "
+        f"and above {limit:g} sums and products overflow. Scale the features, "
         "for example with sklearn.preprocessing.MaxAbsScaler, or correct the value."
     )
 

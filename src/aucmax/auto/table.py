@@ -25,6 +25,8 @@ from aucmax._utils.validation import adding_up, explaining_values, refuse_huge
 
 # Boosting takes no more than 255 categories per column; rarer ones share a code.
 MAX_CATEGORIES = 250
+# Boosting adds two values to find what lies between them.
+LARGEST = 1e307
 # Sparse rows with no more columns and values become dense, so that all families can be
 # tried; more columns are words, or the like.
 DENSE_COLUMNS, DENSE_VALUES = 5000, 10**8
@@ -131,7 +133,7 @@ def _check_array(estimator: Any, X: Any, *, reset: bool) -> Matrix:
             # Zeros are what sparse rows leave out; there is no room for missing values.
             ensure_all_finite=True if is_sparse(X) else "allow-nan",
         )
-    refuse_huge(rows)
+    refuse_huge(rows, LARGEST)
     return canonical(rows)
 
 
@@ -176,7 +178,7 @@ def _encode(columns: Columns, frame: nw.DataFrame[Any]) -> FloatArray:
         checked: FloatArray = check_array(
             rows, ensure_all_finite="allow-nan", input_name="X", copy=False
         )
-    refuse_huge(checked)
+    refuse_huge(checked, LARGEST)
     return checked
 
 

@@ -35,7 +35,7 @@ def learn_in_order(
         learn = model.partial_fit
     except AttributeError as error:
         # What a model lacks with its parameters, it explains in the cause.
-        raise error.__cause__ or error from None
+        raise ValueError(str(error.__cause__ or error)) from error
     n_passes = getattr(model, "n_passes", 1)
     if n_passes > 1 and isinstance(source, Iterator):
         raise TypeError(

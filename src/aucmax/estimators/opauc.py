@@ -22,9 +22,8 @@ def _is_online(estimator: Any) -> bool:
     """Say whether no rows are needed to begin; raise why not."""
     if estimator.reduce == "pca":
         raise AttributeError(
-            "OPAUC(reduce='pca') has no partial_fit and no fit_stream: it needs all "
-            "rows to find their principal components. Use reduce='projection', which "
-            "needs none, or fit."
+            "OPAUC(reduce='pca') has no partial_fit: it needs all rows to find their "
+            "principal components. Use reduce='projection', which needs none, or fit."
         )
     return True
 
@@ -160,8 +159,6 @@ class OPAUC(OnlineLinear):
         self.shuffle = shuffle
         self.random_state = random_state
         self.verbose = verbose
-
-    fit_stream = available_if(_is_online)(OnlineLinear.fit_stream)
 
     @available_if(_is_online)  # type: ignore[untyped-decorator]
     def partial_fit(
