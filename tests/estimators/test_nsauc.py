@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from aucmax import NSAUC, RankSVM
 from aucmax.estimators import _pair_rows, _pair_stream, nsauc
 from aucmax.solvers import pair_sgd
+from aucmax.solvers.pair_sgd import RowBlock
 from aucmax.summaries import Slots
 
 X, Y = make_moons(600, noise=0.25, random_state=0)
@@ -427,6 +428,18 @@ class TestPartialFit:
 
 
 class TestReservoir:
+    def test_block_with_few_rows_of_a_class(self):
+        rng = np.random.default_rng(0)
+        rows = rng.normal(size=(30, 2))
+        block = RowBlock(rows, np.arange(10), np.arange(10, 30))
+        # The block is a part of 5,000 rows: places beyond its own are free.
+        reservoir = _pair_stream.Reservoir.of(block, 4000, 1000, rng)
+        new, is_pos = rng.normal(size=(400, 2)), np.arange(400) < 100
+        grown = reservoir.add(new, is_pos)
+        assert (len(grown.neg), len(grown.pos)) == (320, 110)
+        known = {tuple(row) for row in np.concatenate([rows, new])}
+        assert {tuple(row) for row in np.concatenate([grown.neg, grown.pos])} <= known
+
     def test_every_row_has_the_same_chance(self, rng):
         counts = np.zeros(40)
         none = np.empty((0, 1))

@@ -52,7 +52,11 @@ class Reservoir(NamedTuple):
             size = min(RESERVOIR_ROWS, len(index))
             parts.append(block.rows[rng.choice(index, size, replace=False)])
         slots = Slots(RESERVOIR_ROWS, rng.spawn(1)[0])
-        slots.n_seen[:] = n_neg, n_pos
+        # Where the block had too few of a class, the next rows fill what is free.
+        slots.n_seen[:] = [
+            n if len(part) == RESERVOIR_ROWS else len(part)
+            for n, part in zip((n_neg, n_pos), parts, strict=True)
+        ]
         return cls(parts[0], parts[1], slots)
 
     def add(self, rows: NDArray[Any], is_pos: BoolArray) -> "Reservoir":
