@@ -46,9 +46,11 @@ FUZZING = """\
 ## Fuzzing
 
 `make fuzz MINUTES={minutes:g}`: files damaged as bytes and in their parts, and odd
-rows, labels and weights. Wrong: a crash, more than 20 s of CPU time, more than 1 GB of
-memory, an error that is not a ValueError or TypeError for the user or does not name the
-file, a warning of a library, or a score that is not finite for rows that are.
+rows, labels and weights; our kernels check all bounds. Wrong: a crash, an index out of
+bounds, more than 20 s of CPU time, more than 1 GB of memory (4 GB in a fit, with up to
+100,000 columns), an error that is not a ValueError or TypeError for the user or does
+not name the file, a warning of a library, or a score that is not finite for rows that
+are.
 """
 NOT_TRIED = """\
 ## Not tried
