@@ -140,7 +140,7 @@ def fit_ensemble(
     lanes = track.run(groups)
     finished = [lane for lane in lanes if not lane.note]
     if not finished:
-        raise RuntimeError(f"No candidate could be fitted: {lanes[0].note}.")
+        raise ValueError(f"No candidate could be fitted: {lanes[0].note}.")
     rows, order = np.unique(
         np.concatenate([fold.test for fold in folds]), return_inverse=True
     )
@@ -297,7 +297,7 @@ def _final_parts(
         if (models := track.final_models(lane))
     ]
     if not fitted:
-        raise RuntimeError("No candidate could be fitted to all rows.")
+        raise ValueError("No candidate could be fitted to all rows.")
     return fitted
 
 
