@@ -4,6 +4,7 @@
 import copy
 import pickle
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -61,7 +62,11 @@ def test_scores_are_those_between_two_batches(model, form):
     scorer = threading.Thread(target=score)
     scorer.start()
     for X, y in batches[1:]:
+        before = len(seen)
         shared.partial_fit(X, y)
+        # Else all batches may be learned before the other thread has its turn.
+        while len(seen) == before and not failures:
+            time.sleep(1e-4)
     is_done.set()
     scorer.join()
     if failures:

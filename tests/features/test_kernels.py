@@ -68,10 +68,18 @@ def test_rows_far_from_zero_keep_their_digits(name, dtype, offset, tol, rng):
     expected = kernel_matrix(name, X, Y, gamma=0.4)
     assert_allclose(Kernel(name, 0.4)(X, Y), expected, atol=tol)
     if dtype is np.float32:
-        assert_allclose(Kernel(name, 0.4)(sparse.csr_array(X), Y), expected, atol=1e-3)
+        assert_allclose(Kernel(name, 0.4)(sparse.csr_array(X), Y), expected, atol=tol)
         wide = X.astype(np.float64)
         prepared = Kernel(name, 0.4).prepare(Y, like=wide, dtype="float32")
         assert_allclose(prepared(wide), expected, atol=tol)
+
+
+@pytest.mark.parametrize("size", [1e3, 1e15, 1e19, 1e60])
+def test_equal_csr_rows_with_a_huge_value(size, rng):
+    X = rng.normal(size=(2, 30))
+    X[:, 10] = -2.19 * size, -5.59 * size
+    for rows in (X, sparse.csr_array(X)):
+        assert_array_equal(Kernel("rbf", 0.1)(rows, X), np.eye(2))
 
 
 def test_far_clusters_in_float32_are_computed_in_float64(rng):

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import tempfile
+import warnings
 import zipfile
 from functools import cache
 from pathlib import Path
@@ -200,7 +201,8 @@ def change_array(rng, data):
         array = np.resize(flat, count)
     elif draw < 0.92:
         kind = rng.choice(DTYPES)
-        with contextlib.suppress(ValueError, TypeError), np.errstate(all="ignore"):
+        with contextlib.suppress(ValueError, TypeError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             array = array.astype(kind)
     else:
         return mutate(rng, data)

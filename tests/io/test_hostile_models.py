@@ -14,11 +14,12 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeClassifier
 
 from aucmax import RankSVM
 from aucmax.io import UntrustedModel, load, read_metadata, save
+from aucmax.io.models import write_model
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = (X[:, 0] > 0.3).astype(int)
@@ -45,7 +46,7 @@ def write(file, parts, packing=zipfile.ZIP_DEFLATED):
 
 
 def refuse(path, model, words):
-    save(model, path)
+    write_model(model, path)
     with pytest.raises(ValueError, match=rf"is damaged \({words}"):
         load(path)
 
@@ -64,6 +65,10 @@ def test_text_that_unpacks_to_far_more_than_the_file(file):
 
 
 def test_what_could_not_be_loaded_is_not_saved(tmp_path):
+    damaged = RankSVM().fit(X, Y)
+    damaged.coef_ = damaged.coef_[:, :1]
+    with pytest.raises(ValueError, match="cannot be saved: RankSVM is damaged"):
+        save(damaged, tmp_path / "model.skops")
     with pytest.raises(ValueError, match=r"aucmax\.json unpacks to more than"):
         save(RankSVM(), tmp_path / "model.skops", metadata={"a": SPACES.decode()})
     assert list(tmp_path.iterdir()) == []
@@ -209,6 +214,11 @@ def test_support_vectors(tmp_path):
         fitted = SVC(gamma=1.0).fit(rows, Y)
         save(fitted, path)
         assert np.array_equal(load(path).predict(rows), fitted.predict(rows))
+    fitted = SVC(kernel="precomputed").fit(X @ X.T, Y)
+    save(fitted, path)
+    assert np.array_equal(load(path).predict(X @ X.T), fitted.predict(X @ X.T))
+    save(SVR().fit(X, Y), path)
+    assert type(load(path, trusted=["sklearn.svm._classes.SVR"])) is SVR
     changes = {
         "_n_support": lambda a: a * 1000,
         "_dual_coef_": lambda a: a[:, :1],

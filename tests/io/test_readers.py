@@ -15,6 +15,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from aucmax import datasets
 from aucmax.io import read_arff, read_csv, read_libsvm
+from aucmax.io.text import MOST_COLUMNS
 
 PACKERS = {"": bytes, ".bz2": bz2.compress, ".gz": gzip.compress, ".xz": lzma.compress}
 ARFF = """% a comment
@@ -601,3 +602,17 @@ def test_readers_are_among_the_data_sets_too():
     assert datasets.read_libsvm is read_libsvm
     assert datasets.read_csv is read_csv
     assert datasets.read_arff is read_arff
+
+
+def test_old_line_ends_are_no_columns(tmp_path):
+    file = tmp_path / "rows.csv"
+    file.write_bytes(b"a,b,y\r" + b"1,2,0\r3,4,1\r" * (MOST_COLUMNS // 2))
+    X, _ = read_csv(file, target="y")
+    assert X.shape == (MOST_COLUMNS, 2)
+
+
+def test_too_many_columns(tmp_path):
+    file = tmp_path / "rows.csv"
+    file.write_text("a,b,y\n" + "1," * MOST_COLUMNS + "1\n")
+    with pytest.raises(ValueError, match=f"has {MOST_COLUMNS + 1} columns"):
+        read_csv(file, target="y")

@@ -33,6 +33,7 @@ from aucmax.auto.table import Columns
 from aucmax.estimators.knnoam import _empty_index
 from aucmax.io import load, save
 from aucmax.io._trusted import OURS
+from aucmax.io.models import write_model
 from aucmax.metrics import PrequentialAUC
 
 RNG = np.random.default_rng(0)
@@ -241,7 +242,7 @@ def test_refuses_what_does_not_fit(tmp_path, X, model, path, change):
     whole = fitted(model, X)
     save(whole, file)
     load(file)
-    save(altered(whole, path, change), file)
+    write_model(altered(whole, path, change), file)
     with pytest.raises(ValueError, match="cannot be loaded: it is damaged"):
         load(file)
 
@@ -253,7 +254,7 @@ def test_refuses_a_kept_model_of_other_rows(tmp_path, name):
     kept = model._stream._model
     basis, coef = (kept.basis[:, :3], kept.coef) if name == "scores" else kept[:2]
     model._stream._model = kept._replace(basis=basis, coef=coef[: len(basis) - 1])
-    save(model, tmp_path / "model.skops")
+    write_model(model, tmp_path / "model.skops")
     with pytest.raises(ValueError, match="it is damaged"):
         load(tmp_path / "model.skops")
 
@@ -264,7 +265,7 @@ def test_refuses_counts_that_are_shared(tmp_path, is_own):
     support = model._stream.learner.support
     other = support.counts if is_own else model._stream.sample.slots.n_seen
     model._stream.learner.support = support._replace(sizes=other)
-    save(model, tmp_path / "model.skops")
+    write_model(model, tmp_path / "model.skops")
     with pytest.raises(ValueError, match="two arrays of counts are one"):
         load(tmp_path / "model.skops")
 
@@ -272,7 +273,7 @@ def test_refuses_counts_that_are_shared(tmp_path, is_own):
 def test_an_index_used_twice_is_refused_when_rows_are_scored(tmp_path):
     models = [KNNOAM().fit(DENSE, Y) for _ in range(2)]
     models[1]._stream.learner.index = models[0]._stream.learner.index
-    save(models, tmp_path / "model.skops")
+    write_model(models, tmp_path / "model.skops")
     first, second = load(tmp_path / "model.skops")
     for _ in range(5):
         first.partial_fit(DENSE, Y)
@@ -283,7 +284,7 @@ def test_an_index_used_twice_is_refused_when_rows_are_scored(tmp_path):
 def test_numbers_that_divide_by_zero_are_refused_when_learning_goes_on(tmp_path):
     model = SOLAM().fit(SPARSE, Y)
     model._stream.learner.products[:] = 0.0
-    save(model, tmp_path / "model.skops")
+    write_model(model, tmp_path / "model.skops")
     with pytest.raises(ValueError, match="it divides by zero"):
         load(tmp_path / "model.skops").partial_fit(SPARSE, Y)
 
@@ -291,7 +292,7 @@ def test_numbers_that_divide_by_zero_are_refused_when_learning_goes_on(tmp_path)
 def test_what_is_left_out_is_told(tmp_path):
     model = OPAUC().fit(DENSE, Y)
     del model._stream.sample
-    save(model, tmp_path / "model.skops")
+    write_model(model, tmp_path / "model.skops")
     with pytest.raises(ValueError, match="no attribute 'sample'") as caught:
         load(tmp_path / "model.skops")
     assert isinstance(caught.value.__cause__, ValueError)
@@ -301,7 +302,7 @@ def test_an_index_that_finds_no_row_is_refused_when_rows_are_scored(tmp_path):
     model = KNNOAM(backend="brute").fit(DENSE, Y)
     index = model._stream.learner.index
     index._norms = nan(index._norms)
-    save(model, tmp_path / "model.skops")
+    write_model(model, tmp_path / "model.skops")
     with pytest.raises(ValueError, match="finds no row"):
         load(tmp_path / "model.skops").decision_function(DENSE)
 
@@ -314,11 +315,11 @@ def test_refuses_a_forest_of_other_columns(tmp_path):
     model.columns_ = Columns(np.zeros(5, dtype=bool), {}, True)
     model.ensemble_ = Ensemble([Part([forest], [0], [scale], [1.0])], 0.0)
     model.calibration_ = None
-    save(model, tmp_path / "model.skops")
+    write_model(model, tmp_path / "model.skops")
     scores = load(tmp_path / "model.skops").decision_function(DENSE)
     assert_array_equal(scores, model.decision_function(DENSE))
     model.n_features_in_ = 3
-    save(model, tmp_path / "model.skops")
+    write_model(model, tmp_path / "model.skops")
     with pytest.raises(ValueError, match="forest is of other columns"):
         load(tmp_path / "model.skops")
 

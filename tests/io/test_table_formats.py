@@ -44,6 +44,8 @@ def check(table):
         ("rows.zip", zipped(rows_jsonl=LINES)),
         ("rows.csv.zip", zipped(rows=CSV)),
     ],
+    # gzip writes the time, and a test must have the same name in all processes.
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_read(tmp_path, name, data):
     file = tmp_path / name
@@ -86,7 +88,7 @@ def test_values_that_are_left_out_are_missing(tmp_path):
         ('{"a": 1}\n{"a": 2\n', """line 2: '{"a": 2' is not a JSON object"""),
         ('{"a": 1}\n[2]\n', r"line 2: '\[2\]' is not a JSON object"),
         ("a,b\n1,2\n", "line 1: 'a,b' is not a JSON object"),
-        ('{"a": 1}\n{"a": "x"}\n', "cannot be read: .* from number to string"),
+        ('{"a": 1}\n{"a": "x"}\n', "line 2: 'a' is a text, but a number before"),
         ('{"a": 1}\n' + "[" * 10**5, r"line 2: '\[\[\[.* is not a JSON object"),
         ("", "has no rows"),
         ('{"a": [1]}\n', "Column 'a' of .* holds list<item: int64> values"),

@@ -44,7 +44,7 @@ def check_state(part: Any, owners: dict[int, Any]) -> None:
     for name in held:
         # A method that a file has replaced would look at nothing.
         if callable(getattr(kind, name, None)):
-            raise ValueError(f"{kind.__name__}.{name} is a method, and in the file")
+            raise ValueError(f"{kind.__name__}.{name} replaces a method")
     try:
         check(part)
     except AttributeError as error:  # what the file has left out

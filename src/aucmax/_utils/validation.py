@@ -29,7 +29,6 @@ __all__ = [
     "Batch",
     "FitInputs",
     "StrOptions",
-    "adding_up",
     "all_or_nothing",
     "check_batch",
     "check_entries",
@@ -41,6 +40,7 @@ __all__ = [
     "check_weight",
     "explaining_values",
     "find_labels",
+    "ignoring_overflow",
     "n_threads",
     "refuse_huge",
     "split_labels",
@@ -50,7 +50,8 @@ __all__ = [
 DTYPES = [np.float64, np.float32]
 # The largest values accepted. Solvers multiply up to four of them in float64, as in the
 # curvature along the gradient, and then add up over rows and features: 1e28 products
-# stay finite. Squares of float32 values are summed in float32: 1e8 of them.
+# stay finite. Squares of float32 values are summed in float32, 1e8 of them; larger
+# values are taken as float64.
 LARGEST = {np.dtype(np.float64): 1e70, np.dtype(np.float32): 1e15}
 
 # What a constructor parameter may be, for ``_parameter_constraints``.
@@ -376,7 +377,7 @@ def _is_vector(y: Any) -> TypeGuard[NDArray[Any]]:
 def largest(
     X: Matrix, maximum: np.ufunc = np.maximum, minimum: np.ufunc = np.minimum
 ) -> float:
-    """Return the largest size of a value; NaN if there is one, but with fmax, fmin."""
+    """Return the largest size of a value; NaN if X has one, unless fmax is passed."""
     values: NDArray[Any] = X if isinstance(X, np.ndarray) else X.data
     # Twice the speed of the functions of the same names for small arrays.
     high = maximum.reduce(values, axis=None, initial=0.0)
@@ -399,17 +400,20 @@ def _is_within(X: Matrix, limit: float) -> bool:
 def _validate(estimator: Any, X: Any, *y: Any, reset: bool = True) -> Any:
     """Return X, or X and y, after all checks: scikit-learn's and our own."""
     _refuse_text(X)
-    with adding_up(), explaining_values():
+    # scikit-learn looks for NaN by adding up all values.
+    with ignoring_overflow(), explaining_values():
         checked = validate_data(
             estimator, X, *y, accept_sparse="csr", dtype=DTYPES, reset=reset
         )
-    rows = checked[0] if y else checked
-    refuse_huge(rows, LARGEST[rows.dtype])
-    return checked
+    rows, *labels = checked if y else (checked,)
+    if rows.dtype == np.float32 and largest(rows) > LARGEST[rows.dtype]:
+        rows = rows.astype(np.float64)
+    refuse_huge(rows, LARGEST[np.dtype(np.float64)])
+    return (rows, *labels) if y else rows
 
 
-def adding_up() -> Any:
-    """Keep quiet where scikit-learn adds up all values to look for NaN."""
+def ignoring_overflow() -> Any:
+    """Keep numpy quiet where what comes out is looked at afterwards."""
     return np.errstate(over="ignore", invalid="ignore")
 
 
@@ -423,6 +427,9 @@ def explaining_values() -> Iterator[None]:
     try:
         yield
     except TypeError as error:
+        is_promotion = isinstance(error, np.exceptions.DTypePromotionError)
+        if not is_promotion and "float() argument" not in str(error):
+            raise
         raise TypeError(f"X holds no numbers: {error}. {advice}") from error
     except OverflowError as error:
         raise ValueError(f"X holds a number that is too large: {error}.") from error

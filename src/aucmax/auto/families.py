@@ -20,7 +20,7 @@ from aucmax._utils.optional import import_optional
 from aucmax._utils.state import expect_type, is_fitted
 from aucmax._utils.threads import one_thread
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
-from aucmax._utils.validation import adding_up, check_entries, n_threads
+from aucmax._utils.validation import check_entries, ignoring_overflow, n_threads
 from aucmax.auto.lightgbm_text import LightGBMText
 from aucmax.auto.preparation import make_preparation, total_variance
 from aucmax.auto.sampling import thin
@@ -58,8 +58,8 @@ def block_scores(group: "Group", X: Matrix) -> FloatArray:
 
     Kernel features take a thousand values per row: of all rows they need not fit.
     """
-    # Ranks of values below 1e-308 are rounded to nothing, which numpy would tell of.
-    with adding_up():
+    # Whoever calls looks whether the scores are finite.
+    with ignoring_overflow():
         blocks = [
             group.scores(X[low : low + BLOCK_ROWS])
             for low in range(0, X.shape[0], BLOCK_ROWS)
@@ -112,7 +112,7 @@ class LinearGroup(BaseEstimator):
         self.preparation_ = make_preparation(
             X, is_categorical, scale=self.scale, seed=self.seed
         )
-        with adding_up():
+        with ignoring_overflow():
             Z = self.preparation_.fit_transform(X)
         self.coef_ = _fit_path(Z, is_pos, self.alphas)
         return self
@@ -166,7 +166,7 @@ class KernelGroup(BaseEstimator):
         self.preparation_ = make_preparation(
             X, is_categorical, scale=self.scale, seed=self.seed
         )
-        with adding_up():
+        with ignoring_overflow():
             Z = self.preparation_.fit_transform(X)
         variance = total_variance(Z)
         self.map_ = Nystroem(
@@ -336,7 +336,7 @@ class ForestGroup(BaseEstimator):
                 class_weight="balanced",
                 **options,
             )
-        with adding_up():
+        with ignoring_overflow():
             self.model_.fit(_in_single_precision(X), is_pos)
         return self
 
@@ -352,7 +352,7 @@ class ForestGroup(BaseEstimator):
         """Return the mean share of positives in the leaves."""
         rows = _in_single_precision(X)
         if is_sparse(rows) or len(rows) > FEW_ROWS:
-            with adding_up():
+            with ignoring_overflow():
                 return np.asarray(self.model_.predict_proba(rows))[:, 1:]
         # The same sum; checks and threads of the forest take longer than its trees.
         rows = np.ascontiguousarray(rows, dtype=np.float32)

@@ -82,6 +82,10 @@ class LightGBMText:
             num_threads=self.n_threads,
         )
 
+    def check_state(self) -> None:
+        """Raise ValueError unless the branches of all trees lead somewhere."""
+        clean(self.text)
+
     def __getstate__(self) -> dict[str, Any]:
         return {"text": self.text, "n_threads": self.n_threads}
 
@@ -109,7 +113,7 @@ def clean(text: str) -> str:
         raise ValueError("the boosted trees do not tell their features")
     n_features = int(last) + 1
     # Every feature costs the file a name, so that a small one cannot claim many.
-    if n_features != len(lines.get("feature_names", "").split()):
+    if n_features != len(lines.get("feature_names", "").split(" ")):
         raise ValueError("the boosted trees have other features than they name")
     trees = [_clean_tree(block, n_features) for block in blocks]
     names = " ".join(f"x{number}" for number in range(n_features))

@@ -21,7 +21,7 @@ from aucmax._utils.state import expect, expect_array, expect_flag, expect_type
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
 from aucmax._utils.validation import _canonical as canonical
 from aucmax._utils.validation import _refuse_text as refuse_text
-from aucmax._utils.validation import adding_up, explaining_values, refuse_huge
+from aucmax._utils.validation import explaining_values, ignoring_overflow, refuse_huge
 
 # Boosting takes no more than 255 categories per column; rarer ones share a code.
 MAX_CATEGORIES = 250
@@ -123,7 +123,7 @@ def _as_frame(X: Any) -> nw.DataFrame[Any] | None:
 
 def _check_array(estimator: Any, X: Any, *, reset: bool) -> Matrix:
     refuse_text(X)
-    with adding_up(), explaining_values():
+    with ignoring_overflow(), explaining_values():
         rows = validate_data(
             estimator,
             X,
@@ -174,7 +174,7 @@ def _encode(columns: Columns, frame: nw.DataFrame[Any]) -> FloatArray:
                 f"now holds {column.dtype}. Convert it to numbers."
             )
         rows[:, number] = values
-    with adding_up():
+    with ignoring_overflow():
         checked: FloatArray = check_array(
             rows, ensure_all_finite="allow-nan", input_name="X", copy=False
         )

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     metavar="A,B",
     multiple=True,
     help=f"Of: {', '.join(MODELS)}. If not given: auto, logistic, nbauc and, where it "
-    "is installed, lightgbm, else hgb.",
+    "is installed, lightgbm, else hgb, which takes no sparse rows.",
 )
 @click.option(
     "--cv",

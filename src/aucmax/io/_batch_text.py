@@ -142,13 +142,13 @@ def _explain(text: TextColumns, done: int, error: Exception) -> NoReturn:
         raise damaged(f"{name}, after row {done},", error) from error
     found = _with_row(text) or found
     place, row, kind, value = found.groups()
-    column = short(read_header(text.source, text.separator)[int(place)])
+    name_of_column = read_header(text.source, text.separator)[int(place)]
     where = f"after row {done}" if row is None else f"row {int(row) - 2}"
     raise ValueError(
         f"{name}, {where}, counted from 0: {short(value)} in column "
-        f"{column} is not {KINDS.get(kind, f'of type {kind}')}, as "
+        f"{short(name_of_column)} is not {KINDS.get(kind, f'of type {kind}')}, as "
         "types= or else the first rows say. Mend it, or give the right type, such as "
-        f"types={{{column}: 'string'}}."
+        f"types={{{name_of_column!r}: 'string'}}."
     ) from error
 
 

@@ -154,7 +154,7 @@ def read_codes(
         place.fail(
             row,
             f"{short(str(column[row].as_py()))} is none of the categories given",
-            f"Add it to categories[{short(place.name)}]",
+            f"Add it to categories[{place.name!r}]",
         )
     return codes, _refuse_missing(codes == MISSING, place, rules)
 

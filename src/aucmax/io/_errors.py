@@ -11,6 +11,7 @@ from zipfile import BadZipFile
 
 from aucmax._utils.optional import import_optional
 
+FORMAT_REMEDY = "Get it again, or pass the right format."
 # Characters of a name or a cell, and of what a library says, in a message.
 SHOWN, TOLD = 40, 300
 
@@ -52,8 +53,15 @@ def naming(name: str, kind: str = "") -> Iterator[None]:
         raise damaged(name, error, kind) from error
 
 
-def damaged(name: str, error: Exception, kind: str = "") -> ValueError:
+def damaged(
+    name: str, error: Exception, kind: str = "", *, remedy: str = FORMAT_REMEDY
+) -> ValueError:
     """Return the error for a file that a library could not read."""
+    if isinstance(error, MemoryError):
+        return ValueError(
+            f"{name} does not fit into memory, or it is damaged. Read it in batches, "
+            "with aucmax.io.read_batches, or leave out columns."
+        )
     reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
     if len(reason) > TOLD:
         reason = reason[:TOLD] + "..."
@@ -64,7 +72,7 @@ def damaged(name: str, error: Exception, kind: str = "") -> ValueError:
         )
     return ValueError(
         f"{name} is not {kind}, or it is damaged or not written to its end ({reason}). "
-        "Get it again, or pass the right format."
+        f"{remedy}"
     )
 
 

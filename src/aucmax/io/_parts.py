@@ -14,7 +14,6 @@ import numpy as np
 from scipy import sparse
 
 from aucmax._utils.state import check_state
-from aucmax.auto.lightgbm_text import LightGBMText, clean
 from aucmax.io._sklearn import check_encoder, check_svm, check_vocabulary
 from aucmax.io._trees import TreeChecks
 
@@ -46,8 +45,6 @@ def check_parts(model: Any) -> None:
             _check_array(part, may_be_masked=id(part) in tables)
         elif sparse.issparse(part):
             _check_sparse(part)
-        elif isinstance(part, LightGBMText):
-            clean(part.text)
         elif isinstance(part, np.random.Generator | np.random.RandomState):
             _check_generator(part)
         else:

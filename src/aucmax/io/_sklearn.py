@@ -18,11 +18,14 @@ def check_svm(part: Any) -> None:
 
     libsvm takes all sizes from the number of classes and of vectors.
     """
-    is_svm = is_instance(part, "sklearn.svm._base", "BaseLibSVM")
-    if not is_svm or not hasattr(part, "_n_support"):
+    is_svc = is_instance(part, "sklearn.svm._base", "BaseSVC")
+    if not is_svc or not hasattr(part, "_n_support"):
         return
     vectors, coef, places = part.support_vectors_, part._dual_coef_, part.support_
     n_vectors, n_features = vectors.shape
+    if part.kernel == "precomputed":
+        # It keeps no vectors; rows have a value for each row it was fitted to.
+        n_vectors, n_features = len(places), part.shape_fit_[0]
     n_classes = len(part._n_support)
     n_pairs = n_classes * (n_classes - 1) // 2
     if (

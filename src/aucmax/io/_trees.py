@@ -108,7 +108,7 @@ def _grown(part: Any, state: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
     for member in members:
         tree = getattr(member, "__dict__", {}).get("tree_")
         if is_instance(tree, *TREE):
-            yield tree, state.get("n_features_in_")
+            yield tree, getattr(part, "n_features_in_", None)
 
 
 def _check(tree: Any, features: Any) -> None:

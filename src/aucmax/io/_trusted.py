@@ -108,9 +108,12 @@ OTHERS = (
     "sklearn.metrics._scorer._PassthroughScorer",
     "sklearn.model_selection._split.KFold",
     "sklearn.model_selection._split.StratifiedKFold",
+    "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
+    "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
+    "sklearn.utils._bunch.Bunch",
     "sklearn.utils.validation.check_array",
 )
-# Trees, whose nodes `check_trees` looks at before they are followed.
+# Trees, whose nodes `check_parts` looks at before they are followed.
 TREES = (
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "sklearn.tree._tree.Tree",

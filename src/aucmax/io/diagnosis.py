@@ -15,6 +15,7 @@ from aucmax.io.source import Source
 MOST_LABELS = 10**6
 # Digits; Python itself refuses to convert some thousands.
 LONGEST_INDEX = 40
+JSON_KINDS = {bool: "flag", int: "number", float: "number", str: "text"}
 INDEX = re.compile("[+-]?[0-9]+")
 # Other spaces, such as those that do not break, separate nothing.
 SPACES = " \t\r\n\v\f"
@@ -129,24 +130,33 @@ def _diagnose_pair(
 
 
 def diagnose_json(source: Source) -> None:
-    """Raise ValueError with the first line that is no JSON object."""
-    n_rows = 0
+    """Raise ValueError with the first line that is no JSON object, or unlike others."""
+    n_rows, kinds = 0, dict[str, str]()
     for number, line in enumerate(text_lines(source), start=1):
         if not line.strip():
             continue
         n_rows += 1
         try:
-            is_object = isinstance(json.loads(line), dict)
+            row = json.loads(line)
         # Also of too many digits or brackets.
         except (ValueError, RecursionError):
-            is_object = False
-        if not is_object:
+            row = None
+        if not isinstance(row, dict):
             fail(
                 source,
                 number,
                 f"{short(line.strip())} is not a JSON object",
                 'Each line must be one, such as {"age": 41, "y": 1}',
             )
+        for name, value in row.items():
+            kind = JSON_KINDS.get(type(value))
+            if kind is not None and kinds.setdefault(name, kind) != kind:
+                fail(
+                    source,
+                    number,
+                    f"{short(name)} is a {kind}, but a {kinds[name]} before",
+                    "Write it alike in all lines, and null where it is missing",
+                )
     fail_if_empty(source, n_rows)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from aucmax.io._archive import METADATA, SCHEMA, check_members
 from aucmax.io._describe import PLAIN, parameters, told, type_name, versions
-from aucmax.io._errors import damage_errors
+from aucmax.io._errors import damage_errors, damaged
 
 # Goes up when files change so that older versions cannot read them.
 FORMAT = 1
@@ -85,10 +85,7 @@ def metadata_of(archive: zipfile.ZipFile, file: Path) -> dict[str, Any]:
 
 
 def _damaged(file: Path, error: Exception) -> ValueError:
-    return ValueError(
-        f"{file} is not a model file, or it is damaged or cut off ({error}). Get "
-        "it again."
-    )
+    return damaged(str(file), error, "a model file", remedy="Get it again.")
 
 
 def _check_format(file: Path, found: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.exceptions import InconsistentVersionWarning
 
 from aucmax._utils.optional import import_optional
@@ -86,6 +87,13 @@ def save(
     (0.01, {'data': 'made up'})
     >>> folder.cleanup()
     """
+    try:
+        # Rather now than when it is loaded.
+        check_parts(model)
+    except ValueError as error:
+        raise ValueError(
+            f"This {type(model).__name__} cannot be saved: {error}. Fit it again."
+        ) from error
     write_model(model, path, metadata=metadata)
 
 
@@ -188,17 +196,22 @@ def _load(
     told: dict[str, Any],
     more: list[str],
 ) -> Any:
+    untrusted = import_optional("skops.io.exceptions", "io")
     try:
-        if names := _untrusted(skops, archive, more):
-            raise _refusal(file, names, more)
+        if _not_reviewed(archive, more):
+            raise _refusal(file, _untrusted(skops, archive, more), more)
         with warnings.catch_warnings():
             # Said already, once for the file and not once for each of its parts.
             warnings.simplefilter("ignore", InconsistentVersionWarning)
+            # Of a number that is complex in the file.
+            warnings.simplefilter("error", np.exceptions.ComplexWarning)
             model = skops.load(archive.fp, trusted=[*TRUSTED, *more])
         check_parts(model)
         return model
     except UntrustedModel:
         raise
+    except untrusted.UntrustedTypesFoundException:
+        raise _refusal(file, _untrusted(skops, archive, more), more) from None
     except ModuleNotFoundError as error:
         raise _failure(file, told, error) from error
     # A package that only some models need; the message says how to install it.
@@ -250,10 +263,14 @@ def _names(trusted: Trusted | None) -> list[str]:
 
 def _untrusted(skops: Any, archive: zipfile.ZipFile, more: Sequence[str]) -> list[str]:
     """Return the names in a file that nobody said to trust."""
-    # skops trusts all of scikit-learn; we know only some of it to be harmless.
-    asked = {name for name in check_schema(archive) if not is_reviewed(name)}
-    asked.update(skops.get_untrusted_types(file=archive.fp))
-    return sorted(asked - {*TRUSTED, *more})
+    asked = {*skops.get_untrusted_types(file=archive.fp)} - {*TRUSTED, *more}
+    return sorted(asked | _not_reviewed(archive, more))
+
+
+def _not_reviewed(archive: zipfile.ZipFile, more: Sequence[str]) -> set[str]:
+    """Return what skops trusts, as it does all of scikit-learn, and we do not."""
+    names = {name for name in check_schema(archive) if not is_reviewed(name)}
+    return names - {*TRUSTED, *more}
 
 
 def _check_names(model: Any, names: list[str]) -> None:

@@ -17,7 +17,7 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 from aucmax.io._errors import listed, naming
 
 
-def open_zip(file: Any, mode: str = "rb") -> IO[bytes]:
+def open_zip(file: Any, _mode: str = "rb") -> IO[bytes]:
     """Return the only file in a zip archive as a stream."""
     with ZipFile(file) as archive:
         # It stays open until the stream is closed.

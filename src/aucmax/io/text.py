@@ -21,7 +21,7 @@ from aucmax.io._reading import (
 )
 from aucmax.io.diagnosis import diagnose_csv
 from aucmax.io.header import refuse_one_cell
-from aucmax.io.lines import open_text
+from aucmax.io.lines import open_text, text_lines
 from aucmax.io.source import from_path
 
 # pandas takes 30 us for one, whatever the number of rows.
@@ -88,11 +88,9 @@ def read_csv(
 
     def read() -> tuple[FloatArray, NDArray[Any]]:
         # Of the header and of the first row, by which pandas goes if it is longer.
-        with open_text(source) as stream:
-            lines = islice((line for line in stream if line.strip()), 2)
-            n_columns = max(
-                (line.count(separator.encode()) for line in lines), default=0
-            )
+        lines = (line for line in text_lines(source, strict=False) if line.strip())
+        counts = [line.count(separator) + 1 for line in islice(lines, 2)]
+        n_columns = max(counts, default=0)
         if n_columns > MOST_COLUMNS:
             raise Refused(
                 f"{source.name} has {n_columns} columns, but a text table may have "
