@@ -2,9 +2,11 @@
 """Model files that claim too much, or whose parts lead compiled code astray."""
 
 import copy
+import functools
 import io
 import json
 import zipfile
+from collections import defaultdict
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import check_array
 
 from aucmax import RankSVM
 from aucmax.io import UntrustedModel, load, read_metadata, save
@@ -110,9 +113,10 @@ def test_archive_in_the_archive_that_is_packed_twice(tmp_path):
     save(model, path)
     assert load(path)[0].kw_args["a"].nnz == X.size
     (name,) = (name for name in parts_of(path) if name.endswith(".npz"))
-    inner = io.BytesIO()
+    zeros, inner = io.BytesIO(), io.BytesIO()
+    np.save(zeros, np.zeros(2**19))
     # 32 MB in 33 kB, which pack to some hundred bytes.
-    write(inner, {f"{k}.npy": SPACES for k in range(8)})
+    write(inner, {f"{k}.npy": zeros.getvalue() for k in range(8)})
     write(path, parts_of(path) | {name: inner.getvalue()})
     with pytest.raises(ValueError, match=r"npz is packed twice"):
         load(path)
@@ -259,3 +263,80 @@ def test_vocabulary_that_leads_beyond_its_columns(tmp_path):
     assert load(path).vocabulary_ == words.vocabulary_
     words.vocabulary_["one"] = 10**8
     refuse(path, words, "a vocabulary has words without a column")
+
+
+# What would be called, or change what was checked
+
+
+def test_attribute_that_replaces_a_method(tmp_path):
+    encoder = OneHotEncoder().fit(np.array([["a"], ["b"]]))
+    encoder._compute_n_features_outs = np.log
+    refuse(tmp_path / "model.skops", encoder, "OneHotEncoder._compute.* replaces a")
+
+
+def test_number_that_equals_all_others(tmp_path):
+    model = DecisionTreeClassifier(max_depth=1).fit(X, Y)
+    model.n_features_in_ = np.ma.masked_array(3, mask=True)
+    refuse(tmp_path / "model.skops", model, "n_features_in_ is no number")
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        FunctionTransformer(np.log, kw_args={"out": np.zeros(3)}),
+        FunctionTransformer(functools.partial(check_array, np.zeros((2, 2)))),
+    ],
+)
+def test_function_with_arguments_of_the_file(tmp_path, step):
+    refuse(tmp_path / "model.skops", step, "a function comes with arguments")
+
+
+def test_pipeline_that_would_write_files(tmp_path):
+    model = make_pipeline(RankSVM(), memory=str(tmp_path / "elsewhere")).fit(X, Y)
+    refuse(tmp_path / "model.skops", model, "a pipeline has a folder as memory")
+
+
+def test_support_vectors_with_other_kernels(tmp_path):
+    for kernel in (np.add, "precomputed"):
+        model = SVC(gamma=1.0).fit(sparse.csr_array(X), Y)
+        model.kernel = kernel
+        refuse(tmp_path / "model.skops", model, "an SVM has a kernel|SVC holds a")
+
+
+def test_vocabulary_that_makes_up_columns(tmp_path):
+    words = CountVectorizer().fit(["one two"])
+    words.vocabulary_ = defaultdict(int, words.vocabulary_)
+    write_model(words, tmp_path / "model.skops")
+    with pytest.raises(UntrustedModel, match=r"collections\.defaultdict"):
+        load(tmp_path / "model.skops")
+
+
+@pytest.mark.parametrize("loader", ["LossNode", "ObjectNode", "ListNode"])
+def test_type_of_numpy_that_is_made_in_another_way(file, loader):
+    """The state of a dtype may say where in memory its fields are."""
+    parts = parts_of(file)
+    schema = json.loads(parts["schema.json"])
+    none = {"__class__": "tuple", "__module__": "builtins", "__loader__": "TupleNode"}
+    schema["content"]["content"]["history_"] = {
+        "__class__": "dtype",
+        "__module__": "numpy",
+        "__loader__": loader,
+        "__reduce__": {"args": none | {"content": [], "__id__": 1}},
+        "content": none | {"content": [], "__id__": 2},
+        "__id__": 3,
+    }
+    write(file, parts | {"schema.json": json.dumps(schema)})
+    with pytest.raises(ValueError, match=r"makes a numpy\.dtype in a way"):
+        load(file)
+
+
+def test_keys_that_are_made_by_a_function(file):
+    parts = parts_of(file)
+    schema = json.loads(parts["schema.json"])
+    schema["content"]["key_types"]["content"][0] |= {
+        "__loader__": "FunctionNode",
+        "__id__": 1,
+    }
+    write(file, parts | {"schema.json": json.dumps(schema)})
+    with pytest.raises(ValueError, match="the keys of a dict have no types"):
+        load(file)

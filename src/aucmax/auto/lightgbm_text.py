@@ -16,6 +16,8 @@ from aucmax._utils.typing import IntArray
 
 END = "end of trees"
 MOST_LEAVES = 2**20
+# LightGBM calls itself once for each.
+MOST_DEPTH = 4096
 # What a tree is made of; other lines tell of its training.
 KEYS = (
     "num_leaves",
@@ -166,7 +168,20 @@ def _problems(
         is_right = np.where(is_leaf, ~child < n_leaves, child > own)
         if not is_right.all() or child.max() >= n_leaves - 1:
             yield "a branch to nowhere"
+    if _depth(left, right) > MOST_DEPTH:
+        yield "more splits below each other than can be followed"
     yield from _category_problems(tree, threshold[(kind & IS_CATEGORY) > 0], n_cat)
+
+
+def _depth(left: IntArray, right: IntArray) -> int:
+    """Return how many splits are below each other at most."""
+    depth = np.ones(len(left), dtype=np.int64)
+    for own in range(len(left)):
+        for child in (left[own], right[own]):
+            # It comes later, or has been refused.
+            if own < child < len(depth):
+                depth[child] = depth[own] + 1
+    return int(depth.max())
 
 
 def _category_problems(tree: dict[str, str], which: Any, n_cat: int) -> Iterator[str]:

@@ -18,6 +18,8 @@ class Neighbors(KNeighborsClassifier):
         return state | {"_tree": None} if "_tree" in state else state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        if any(callable(getattr(type(self), name, None)) for name in state):
+            raise ValueError("an attribute replaces a method")
         super().__setstate__(state)
         if "_fit_X" in state:
             # Rows and labels are looked at again, whatever else the file says.

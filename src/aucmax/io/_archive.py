@@ -5,11 +5,13 @@ import io
 import json
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from aucmax.io._loaders import may_make
 
 SCHEMA, METADATA = "schema.json", "aucmax.json"
 # No array packs better than this with DEFLATE; others pack without bound.
@@ -45,6 +47,11 @@ def check_members(archive: zipfile.ZipFile, n_bytes: int) -> None:
                 raise ValueError(f"{member.filename} unpacks to more than {most} bytes")
         if member.filename.endswith(".npz"):
             _check_inner(archive, member)
+        elif member.filename.endswith(".npy"):
+            with archive.open(member) as array:
+                # numpy would open an archive of arrays as well.
+                if array.read(6) != b"\x93NUMPY":
+                    raise ValueError(f"{member.filename} is no array")
 
 
 def _check_inner(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
@@ -56,16 +63,31 @@ def _check_inner(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
         raise ValueError(f"{member.filename} is packed twice")
 
 
-def check_schema(archive: zipfile.ZipFile) -> set[str]:
-    """Return the full names of all types and functions that the schema has.
+def check_schema(
+    archive: zipfile.ZipFile, more: Sequence[str] = ()
+) -> tuple[set[str], set[str]]:
+    """Return all types and functions that the schema names.
 
     Raise ValueError if one array is to be built many times, an object is not the same
     in all its places, or a tree is to be made with sizes that it has not.
+
+    Returns
+    -------
+    names : set of str
+        All full names.
+    misused : set of str
+        Those that are made in a way that is not meant for them, without ``more``.
     """
+    misused = set[str]()
     names, owners, known = set(), dict[Any, Any](), dict[Any, Any]()
-    trees, n_places = [], Counter[Any]()
+    trees, keys, n_places = [], [], Counter[Any]()
     for node in _nodes(json.loads(archive.read(SCHEMA))):
-        names.add(f"{node.get('__module__')}.{node.get('__class__')}")
+        name = f"{node.get('__module__')}.{node.get('__class__')}"
+        names.add(name)
+        if not may_make(str(node.get("__loader__")), name) and name not in more:
+            misused.add(name)
+        if node["__loader__"] == "DictNode":
+            keys.append(node["key_types"])
         file, own = node.get("file"), node.get("__id__")
         n_places[own] += 1
         # skops builds what has one id once, as it is in the first place it meets.
@@ -76,6 +98,12 @@ def check_schema(archive: zipfile.ZipFile) -> set[str]:
             raise ValueError(f"{file} is used for several arrays")
         if node.get("__loader__") == "TreeNode":
             trees.append((node["__reduce__"]["args"], node["content"]))
+    for types in keys:
+        # They are called with the keys.
+        is_right = all(each["__loader__"] == "TypeNode" for each in types["content"])
+        is_own = types["__loader__"] == "ListNode" and n_places[types["__id__"]] == 1
+        if not is_own or not is_right:
+            raise ValueError("the keys of a dict have no types")
     for sizes, state in trees:
         # What is made once for two trees could not be checked here.
         is_own = n_places[sizes["__id__"]] == n_places[state["__id__"]] == 1
@@ -83,7 +111,7 @@ def check_schema(archive: zipfile.ZipFile) -> set[str]:
         if not is_own or kinds != ("TupleNode", "DictNode"):
             raise ValueError("a tree has the parts of another one")
         _check_sizes(archive, sizes["content"], state["content"])
-    return names
+    return names, misused
 
 
 def _outside(node: dict[str, Any]) -> dict[str, Any]:

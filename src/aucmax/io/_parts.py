@@ -14,9 +14,16 @@ import numpy as np
 from scipy import sparse
 
 from aucmax._utils.state import check_state
-from aucmax.io._sklearn import check_encoder, check_svm, check_vocabulary
+from aucmax.io._sklearn import (
+    check_encoder,
+    check_plain,
+    check_svm,
+    check_vocabulary,
+    is_instance,
+)
 from aucmax.io._trees import TreeChecks
 
+SEARCH = ("sklearn.model_selection._search", "BaseSearchCV")
 # What leads out of a model into the code around it.
 CODE = (
     type,
@@ -36,13 +43,14 @@ def check_parts(model: Any) -> None:
         What a file held; its types are trusted, its values are not.
     """
     trees = TreeChecks()
-    tables, owners = set[int](), dict[int, Any]()
+    masked, owners = set[int](), dict[int, Any]()
     for part in _parts(model):
-        # Its columns of parameters have masks; nothing but a person reads them.
-        if isinstance(results := getattr(part, "cv_results_", None), dict):
-            tables.update(id(column) for column in results.values())
+        if is_instance(part, *SEARCH):
+            # Its columns of parameters have masks; nothing but a person reads them.
+            masked.update(map(id, getattr(part, "cv_results_", {}).values()))
+        check_plain(part)
         if isinstance(part, np.ndarray):
-            _check_array(part, may_be_masked=id(part) in tables)
+            _check_array(part, may_be_masked=id(part) in masked)
         elif sparse.issparse(part):
             _check_sparse(part)
         elif isinstance(part, np.random.Generator | np.random.RandomState):

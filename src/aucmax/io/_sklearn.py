@@ -1,16 +1,50 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Estimators of scikit-learn from a file whose compiled code trusts what they hold."""
 
+import functools
 import sys
 from typing import Any
 
+import numpy as np
 from scipy import sparse
+from sklearn.utils import check_array
+
+FUNCTION = ("sklearn.preprocessing._function_transformer", "FunctionTransformer")
 
 
 def is_instance(part: Any, module: str, name: str) -> bool:
     """Say whether a part is of a type, without importing it: else there is none."""
     found = sys.modules.get(module)
     return found is not None and isinstance(part, getattr(found, name))
+
+
+def check_plain(part: Any) -> None:
+    """Raise if a part would call what a file put into it, or write files.
+
+    An attribute that hides a method, or a function that comes with arguments, could
+    change what was checked.
+    """
+    held, kind = getattr(part, "__dict__", {}), type(part)
+    if kind.__module__.startswith(("aucmax.", "scipy.", "sklearn.")):
+        for name in held:
+            if callable(getattr(kind, name, None)) or name.startswith("__"):
+                raise ValueError(f"{kind.__name__}.{name} replaces a method")
+        if not isinstance(held.get("n_features_in_", 0), int | np.integer):
+            raise ValueError("n_features_in_ is no number")
+        if isinstance(held.get("memory"), str):
+            raise ValueError("a pipeline has a folder as memory: set it to None")
+        if hasattr(kind, "_parameter_constraints"):
+            kind._validate_params(part)
+    if kind is functools.partial:
+        is_check = part.func is check_array and not part.args
+        is_ours = part.func.__module__.startswith("aucmax.")
+        if not is_ours and (not is_check or "array" in part.keywords):
+            raise ValueError("a function comes with arguments of the file")
+    if is_instance(part, *FUNCTION) and isinstance(part.func, np.ufunc):
+        if part.kw_args or part.inv_kw_args:
+            raise ValueError("a function comes with arguments of the file")
+    elif any(isinstance(value, np.ufunc) for value in held.values()):
+        raise ValueError(f"{kind.__name__} holds a function")
 
 
 def check_svm(part: Any) -> None:
@@ -23,7 +57,11 @@ def check_svm(part: Any) -> None:
         return
     vectors, coef, places = part.support_vectors_, part._dual_coef_, part.support_
     n_vectors, n_features = vectors.shape
-    if part.kernel == "precomputed":
+    is_given = part.kernel == "precomputed"
+    is_plain = isinstance(part.kernel, str) and "_impl" not in vars(part)
+    if not is_plain or (is_given and part._sparse):
+        raise ValueError("an SVM has a kernel of its own")
+    if is_given:
         # It keeps no vectors; rows have a value for each row it was fitted to.
         n_vectors, n_features = len(places), part.shape_fit_[0]
     n_classes = len(part._n_support)
@@ -74,5 +112,7 @@ def check_encoder(part: Any) -> None:
 def check_vocabulary(part: Any) -> None:
     """Raise unless the words of a vectorizer are numbered from 0 on."""
     words = getattr(part, "__dict__", {}).get("vocabulary_")
-    if isinstance(words, dict) and sorted(words.values()) != list(range(len(words))):
+    if words is not None and type(words) is not dict:
+        raise ValueError("a vocabulary is no dict")
+    if words is not None and sorted(words.values()) != list(range(len(words))):
         raise ValueError("a vocabulary has words without a column")

@@ -13,14 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from aucmax.io._sklearn import is_instance
+from aucmax.io._sklearn import FUNCTION, is_instance
 
 # Where scikit-learn has its two kinds of trees; imported only if there is one.
 TREE = ("sklearn.tree._tree", "Tree")
 BOOSTED = ("sklearn.ensemble._hist_gradient_boosting.predictor", "TreePredictor")
 BAGGING = ("sklearn.ensemble._bagging", "BaseBagging")
 ORDINAL = ("sklearn.preprocessing._encoders", "OrdinalEncoder")
-FUNCTION = ("sklearn.preprocessing._function_transformer", "FunctionTransformer")
 # Of a set of up to 256 categories, one bit each.
 WORDS_PER_SET = 8
 
@@ -150,6 +149,7 @@ def _check_boosted(tree: Any, is_category: NDArray[Any]) -> None:
     if (
         not is_category[feature[by_category]].all()
         or sets.shape[1:] != (WORDS_PER_SET,)
+        or tree.binned_left_cat_bitsets.shape != sets.shape
         or nodes["bitset_idx"][by_category].max() >= len(sets)
     ):
         raise ValueError("a boosted tree has categories that there are not")

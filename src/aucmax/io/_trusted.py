@@ -108,8 +108,6 @@ OTHERS = (
     "sklearn.metrics._scorer._PassthroughScorer",
     "sklearn.model_selection._split.KFold",
     "sklearn.model_selection._split.StratifiedKFold",
-    "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
-    "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
     "sklearn.utils._bunch.Bunch",
     "sklearn.utils.validation.check_array",
 )
@@ -120,47 +118,63 @@ TREES = (
 )
 TRUSTED = OURS + OTHERS + TREES
 
-# Where scikit-learn works with numpy alone, or `check_parts` checks what it holds.
-# Elsewhere compiled code follows what an estimator holds, so that one made to harm can
-# make the process stop, or read and write outside its arrays.
-REVIEWED = (
-    "sklearn._loss.",
-    "sklearn.calibration.",
-    "sklearn.compose.",
-    "sklearn.decomposition._incremental_pca.",
-    "sklearn.decomposition._pca.",
-    "sklearn.decomposition._truncated_svd.",
-    "sklearn.discriminant_analysis.",
-    "sklearn.dummy.",
-    "sklearn.ensemble._bagging.",
-    "sklearn.ensemble._forest.ExtraTreesClassifier",
-    "sklearn.ensemble._forest.RandomForestClassifier",
-    "sklearn.ensemble._hist_gradient_boosting.",
-    "sklearn.ensemble._stacking.",
-    "sklearn.ensemble._voting.",
-    "sklearn.ensemble._weight_boosting.",
-    "sklearn.feature_extraction.",
-    "sklearn.feature_selection.",
-    "sklearn.impute.",
-    "sklearn.isotonic.",
-    "sklearn.kernel_approximation.",
-    "sklearn.linear_model.",
-    "sklearn.model_selection.",
-    "sklearn.multiclass.",
-    "sklearn.naive_bayes.",
-    "sklearn.neural_network._multilayer_perceptron.",
-    "sklearn.pipeline.",
-    "sklearn.preprocessing.",
-    "sklearn.random_projection.",
-    "sklearn.svm._classes.LinearSVC",
-    "sklearn.svm._classes.SVC",
-    "sklearn.tree._classes.",
+# Of scikit-learn, what works with numpy alone, or holds nothing that `check_parts` does
+# not check. The compiled code of others follows what they hold without looking.
+REVIEWED = frozenset(
+    f"sklearn.{name}"
+    for name in (
+        "_loss._loss.CyHalfBinomialLoss",
+        "_loss.link.Interval",
+        "_loss.link.LogitLink",
+        "_loss.loss.HalfBinomialLoss",
+        "calibration.CalibratedClassifierCV",
+        "compose._column_transformer.ColumnTransformer",
+        "decomposition._pca.PCA",
+        "decomposition._truncated_svd.TruncatedSVD",
+        "dummy.DummyClassifier",
+        "ensemble._forest.ExtraTreesClassifier",
+        "ensemble._forest.RandomForestClassifier",
+        "ensemble._hist_gradient_boosting.binning._BinMapper",
+        "ensemble._hist_gradient_boosting.gradient_boosting."
+        "HistGradientBoostingClassifier",
+        "ensemble._voting.VotingClassifier",
+        "feature_extraction.text.CountVectorizer",
+        "feature_extraction.text.TfidfTransformer",
+        "feature_extraction.text.TfidfVectorizer",
+        "feature_selection._univariate_selection.SelectKBest",
+        "feature_selection._variance_threshold.VarianceThreshold",
+        "impute._base.MissingIndicator",
+        "impute._base.SimpleImputer",
+        "isotonic.IsotonicRegression",
+        "linear_model._logistic.LogisticRegression",
+        "linear_model._ridge.RidgeClassifier",
+        "model_selection._search.GridSearchCV",
+        "model_selection._search.RandomizedSearchCV",
+        "multiclass.OneVsRestClassifier",
+        "pipeline.Pipeline",
+        "preprocessing._data.MaxAbsScaler",
+        "preprocessing._data.MinMaxScaler",
+        "preprocessing._data.Normalizer",
+        "preprocessing._data.PowerTransformer",
+        "preprocessing._data.QuantileTransformer",
+        "preprocessing._data.RobustScaler",
+        "preprocessing._data.StandardScaler",
+        "preprocessing._encoders.OneHotEncoder",
+        "preprocessing._encoders.OrdinalEncoder",
+        "preprocessing._function_transformer.FunctionTransformer",
+        "preprocessing._label.LabelBinarizer",
+        "preprocessing._label.LabelEncoder",
+        "svm._classes.LinearSVC",
+        "svm._classes.SVC",
+        "tree._classes.DecisionTreeClassifier",
+        "tree._classes.ExtraTreeClassifier",
+    )
 )
 
 
 def is_reviewed(name: str) -> bool:
     """Say whether a type may be in a file if skops trusts it too."""
-    return not name.startswith("sklearn.") or name.startswith(REVIEWED)
+    return not name.startswith("sklearn.") or name in REVIEWED
 
 
 # Why a type of ours is not among them.

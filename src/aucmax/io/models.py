@@ -269,8 +269,12 @@ def _untrusted(skops: Any, archive: zipfile.ZipFile, more: Sequence[str]) -> lis
 
 def _not_reviewed(archive: zipfile.ZipFile, more: Sequence[str]) -> set[str]:
     """Return what skops trusts, as it does all of scikit-learn, and we do not."""
-    names = {name for name in check_schema(archive) if not is_reviewed(name)}
-    return names - {*TRUSTED, *more}
+    names, misused = check_schema(archive, more)
+    for name in misused:
+        if name in TRUSTED or name.startswith("numpy."):
+            raise ValueError(f"it makes a {name} in a way that is not meant for it")
+    asked = misused | {name for name in names if not is_reviewed(name)}
+    return asked - {*TRUSTED, *more}
 
 
 def _check_names(model: Any, names: list[str]) -> None:
