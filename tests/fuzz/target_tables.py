@@ -135,4 +135,6 @@ def check_rows(X, y):
     elif isinstance(X, np.ndarray):
         X.sum()
     else:
-        X.to_string(max_rows=None)
+        # pandas overflows where it rounds what it shows.
+        with np.errstate(over="ignore"):
+            X.to_string(max_rows=None)

@@ -61,8 +61,6 @@ class TreeLadder:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state | {"_parts": []})
-        # Those of a file may have been damaged.
-        expect_type(self, "rows", DenseRows).check_state()
         self.extend()
 
     @property

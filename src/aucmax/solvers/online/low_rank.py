@@ -114,7 +114,8 @@ class LowRankGradient:
             expect_array(state, name, (n_columns,))
         expect_array(state, "parts", (d, 2))
         expect_array(state, "scalars", (4,))
-        n_seen = state.totals[:, -1].sum()
+        with np.errstate(over="ignore"):
+            n_seen = state.totals[:, -1].sum()
         expect(np.isfinite(n_seen), self, "it has seen no number of rows")
         expect_count(self, "fold_every", low=1)
         expect_number(self, "ridge")
