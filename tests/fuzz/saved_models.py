@@ -189,6 +189,9 @@ def change_array(rng, data):
     except Exception:
         # It was damaged before.
         return mutate(rng, data) if data else b"\x93NUMPY"
+    if not isinstance(array, np.ndarray):
+        # It was swapped with an archive of arrays.
+        return mutate(rng, data)
     draw = rng.random()
     if draw < 0.5 and array.size:
         array = _other_values(rng, array)
