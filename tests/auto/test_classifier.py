@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_wine, make_classification
 from sklearn.ensemble import StackingClassifier
+from sklearn.exceptions import FitFailedWarning
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
@@ -366,7 +367,7 @@ def test_a_final_fit_that_fails_does_not_cost_the_others(glass, monkeypatch):
 
     monkeypatch.setattr(families.KernelGroup, "fit", fail)
     fitted = AUCClassifier(["linear", "kernel"], cv=2, random_state=0)
-    with pytest.warns(RuntimeWarning, match="too large"):
+    with pytest.warns(FitFailedWarning, match="too large"):
         fitted.fit(glass.X, glass.y)
     assert fitted.score(glass.X_test, glass.y_test) > 0.8
 
@@ -377,7 +378,7 @@ def test_a_candidate_that_fails_does_not_cost_the_others(glass, monkeypatch):
 
     monkeypatch.setattr(families.KernelGroup, "fit", fail)
     fitted = AUCClassifier(["linear", "kernel"], cv=2, random_state=0)
-    with pytest.warns(RuntimeWarning, match="MemoryError: too large"):
+    with pytest.warns(FitFailedWarning, match="MemoryError: too large"):
         fitted.fit(glass.X, glass.y)
     assert fitted.score(glass.X_test, glass.y_test) > 0.8
 

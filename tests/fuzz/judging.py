@@ -9,12 +9,15 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
 import numpy as np
+from sklearn.exceptions import FitFailedWarning
 
 REFUSALS = (ValueError, TypeError)
 # Whose messages are for users. An error from anywhere else was not foreseen.
 SPEAKERS = re.compile(r"[/\\](aucmax|sklearn|narwhals)[/\\]")
 OURS = re.compile(r"[/\\]aucmax[/\\]")
 LEAST_TEXT = 15
+# The second is of a candidate that `AUCClassifier` leaves out.
+ADVICE = (UserWarning, FitFailedWarning)
 
 
 class Wrong(Exception):
@@ -51,8 +54,8 @@ def judge(case, rng, folder):
         warnings.showwarning = note
         outcome = _run(case, rng, folder)
     outcome.warned = bool(caught)
-    # Advice is a UserWarning; anything else slipped through from a library.
-    other = [each for each in caught if not issubclass(each[0], UserWarning)]
+    # Anything but advice slipped through from a library.
+    other = [each for each in caught if not issubclass(each[0], ADVICE)]
     if outcome.kind != "wrong" and other:
         category, text = other[0]
         return Outcome("wrong", True, shorten(f"{category.__name__} {text}"))

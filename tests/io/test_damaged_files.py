@@ -186,6 +186,17 @@ def endless(n):
     }
 
 
+def test_blank_lines_that_do_not_end(tmp_path, monkeypatch):
+    # A packed file of 130 kB may have a hundred million of them.
+    monkeypatch.setattr(lines, "LONGEST_LINE", 2**20)
+    file = tmp_path / "a.svm.gz"
+    file.write_bytes(gzip.compress(b"1 1:1\n" + b"\n" * 2**21 + b"not a label\n"))
+    with pytest.raises(ValueError, match=r"a\.svm\.gz, line \d+: .* blank lines"):
+        read_libsvm(file)
+    file.write_bytes(gzip.compress(b"1 1:1\n" + b"\n" * 2**19 + b"0 1:2\n" * 2))
+    assert read_libsvm(file)[0].shape == (3, 1)
+
+
 @pytest.mark.parametrize("name", endless(1))
 def test_line_that_does_not_end(tmp_path, monkeypatch, name):
     bound, seen = 2**20, 0

@@ -335,3 +335,10 @@ def test_rows_without_weight_may_be_anywhere(distance, rng):
     alone = SquaredHinge().evaluate(scores[:100], is_pos[:100], weight[:100])
     assert_allclose(here.value, alone.value, rtol=1e-12)
     assert_allclose(here.grad[:100], alone.grad, rtol=1e-9, atol=1e-15)
+
+
+def test_square_overflows_quietly(rng):
+    # Solvers refuse what is not finite, and say why.
+    scores = np.array([1e200, -1e200, 1e200, -1e200])
+    is_pos = np.array([True, False, False, True])
+    assert Square().evaluate(scores, is_pos, np.ones(4)).value == np.inf

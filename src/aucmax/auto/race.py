@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
+from sklearn.exceptions import FitFailedWarning
 
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray, Matrix, is_sparse
 from aucmax.auto.families import Group, block_scores, threads_for
@@ -237,7 +238,9 @@ class Track:
 def _warn(lane: Lane, error: Exception) -> str:
     note = f"failed: {type(error).__name__}: {str(error).rstrip('.')}"
     warnings.warn(
-        f"{lane.group.members[0]} {note}. It is left out.", RuntimeWarning, stacklevel=2
+        f"{lane.group.members[0]} {note}. It is left out.",
+        FitFailedWarning,
+        stacklevel=2,
     )
     return note
 

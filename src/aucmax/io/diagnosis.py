@@ -27,6 +27,9 @@ def diagnose_libsvm(source: Source, n_features: int | None, multilabel: bool) ->
     n_rows = 0
     # Comments may be in any encoding.
     for number, line in enumerate(text_lines(source, strict=False), start=1):
+        # Files of millions of blank lines should not take minutes.
+        if line.isspace():
+            continue
         # One by one: a line may have millions.
         tokens = (found[0] for found in TOKEN.finditer(line.partition("#")[0]))
         token = next(tokens, None)

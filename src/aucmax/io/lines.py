@@ -14,9 +14,9 @@ UNFINISHED = "Check that whatever wrote it finished."
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 # What a byte that is not UTF-8 becomes.
 ESCAPED = re.compile("[\udc80-\udcff]")
-# Bytes of a line: enough for two million index:value pairs, but few beside the memory
-# of a computer, which a line that never ends would fill. A packed file of a few hundred
-# bytes may have one.
+# Bytes of a line with the blank lines after it: enough for two million index:value
+# pairs, but few beside the memory of a computer, which a line that never ends would
+# fill. A packed file of a few hundred bytes may have one.
 LONGEST_LINE = 2**25
 BUFFER_BYTES = 2**18
 
@@ -35,7 +35,8 @@ class BoundedLines(RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Read into a buffer; return how many bytes."""
         data = self._stream.read(len(buffer))
-        end = max(data.rfind(b"\n"), data.rfind(b"\r"))
+        content = data.rstrip()
+        end = max(content.rfind(b"\n"), content.rfind(b"\r"))
         self._n_open = len(data) - end - 1 + (self._n_open if end < 0 else 0)
         if self._n_open > LONGEST_LINE:
             raise LongLineError
@@ -100,7 +101,8 @@ def text_lines(source: Source, *, strict: bool = True) -> Iterator[str]:
             fail(
                 source,
                 number + 1,
-                f"it is longer than {LONGEST_LINE} bytes",
+                "this line, or the blank lines up to it together, is longer than "
+                f"{LONGEST_LINE} bytes",
                 "Check that it is text with line ends, or write it as Parquet",
             )
         except UNPACKING_ERRORS as error:

@@ -48,6 +48,6 @@ class Square:
 
         centred, gap = centre(scores)
         missing = self.margin - gap
-        value = dot(share, centred**2) + missing * missing
+        value = dot(share * centred, centred) + missing * missing
         grad = 2.0 * share * (centred - np.where(is_pos, missing, -missing))
         return Terms(value, grad, row_by_row(hess_dot), lambda: 2.0 * share)

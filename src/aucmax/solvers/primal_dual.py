@@ -19,6 +19,7 @@ from aucmax._kernels.primal_dual import (
     primal_dual_steps,
 )
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray, is_sparse
+from aucmax._utils.validation import ignoring_overflow
 from aucmax.design import Design
 from aucmax.losses import Square
 from aucmax.solvers._base import OnStep, Result, Step, check_finite
@@ -54,10 +55,12 @@ def primal_dual(
     square = Square()
 
     def measure(coef: FloatArray) -> tuple[float, float]:
-        terms = square.evaluate(design.scores(coef), is_pos, weight)
-        grad = design.adjoint(terms.grad) + alpha * coef
-        value = terms.value + 0.5 * alpha * float(coef @ coef)
-        return value, float(np.linalg.norm(grad))
+        # What has overflowed is refused below.
+        with ignoring_overflow():
+            terms = square.evaluate(design.scores(coef), is_pos, weight)
+            grad = design.adjoint(terms.grad) + alpha * coef
+            value = terms.value + 0.5 * alpha * float(coef @ coef)
+            return value, float(np.linalg.norm(grad))
 
     _, first_norm = measure(np.zeros(d))
     coef, ahead = np.zeros(d), np.zeros(d)
