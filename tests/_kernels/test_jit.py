@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numba.core.caching import IndexDataCacheFile
 
-from aucmax._kernels import jit
+from aucmax._kernels.jit import jit
 
 
 def kernel(values):

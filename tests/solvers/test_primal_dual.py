@@ -7,6 +7,7 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.preprocessing import StandardScaler
 
+from aucmax._kernels import primal_dual as kernels
 from aucmax.design import LocalDesign
 from aucmax.solvers import primal_dual as module
 from aucmax.solvers.closed_form import collect_moments, solve_moments
@@ -48,13 +49,13 @@ def test_converges_linearly_to_the_closed_form(name, batch_size, monkeypatch):
 
     # The kernel updates the coefficients in place; keep a handle on them.
     state = {}
-    kernel = module.primal_dual_steps
+    kernel = kernels.primal_dual_steps
 
     def spy(*arguments):
         state["coef"] = arguments[-2]
         kernel(*arguments)
 
-    monkeypatch.setattr(module, "primal_dual_steps", spy)
+    monkeypatch.setattr(kernels, "primal_dual_steps", spy)
     result = solve(
         X,
         is_pos,
@@ -99,7 +100,7 @@ def test_step_against_a_literal_transcription(rng):
     ids = np.array([3, 8, 3, 11, 20, 39])
     dual, mean = np.zeros(n), np.zeros(3)
     coef, ahead = np.zeros(3), np.zeros(3)
-    module.primal_dual_steps(
+    kernels.primal_dual_steps(
         centred[ids], ids, rows.gap, rates, dual, mean, coef, ahead
     )
     beta, w, wt = np.zeros(n), np.zeros(3), np.zeros(3)

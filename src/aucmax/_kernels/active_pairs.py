@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._kernels import jit
+from aucmax._kernels.jit import jit
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
 
 

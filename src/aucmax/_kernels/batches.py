@@ -5,7 +5,7 @@ Functions of numpy do the same in several sweeps, which together take as long as
 fastest learners themselves.
 """
 
-from aucmax._kernels import jit
+from aucmax._kernels.jit import jit
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
 
 

@@ -2,6 +2,7 @@
 # mypy: allow-untyped-calls
 """Machine code kept on disk, in files that tell whether they are whole."""
 
+import functools
 import hashlib
 import io
 import uuid
@@ -18,16 +19,30 @@ N_DIGEST = hashlib.sha256().digest_size
 
 def enable_caching(compiled: Any) -> None:
     """Let a compiled function reuse machine code between processes."""
-    # Zipped or read-only installs have nowhere to keep it.
-    with suppress(RuntimeError):
+    try:
         compiled.enable_caching()
-        cache = compiled._cache
-        cache._cache_file = CheckedCacheFile(
-            cache_path=cache._cache_path,
-            # Files that numba wrote by itself end without a digest.
-            filename_base=f"{cache._impl.filename_base}.checked",
-            source_stamp=cache._impl.locator.get_source_stamp(),
-        )
+    # Zipped or read-only installs have nowhere to keep it.
+    except RuntimeError:
+        return
+    cache = compiled._cache
+    cache._cache_file = CheckedCacheFile(
+        cache_path=cache._cache_path,
+        # Files that numba wrote by itself end without a digest.
+        filename_base=f"{cache._impl.filename_base}.checked",
+        source_stamp=(cache._impl.locator.get_source_stamp(), stamp_of_kernels()),
+    )
+
+
+@functools.cache
+def stamp_of_kernels() -> tuple[tuple[str, int, int], ...]:
+    """Return what changes whenever a file of kernels does.
+
+    numba looks only at the file of the kernel itself, but kernels call kernels of other
+    files, whose code is then part of theirs.
+    """
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    stats = [(file.name, file.stat()) for file in files]
+    return tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in stats)
 
 
 class CheckedCacheFile(IndexDataCacheFile):

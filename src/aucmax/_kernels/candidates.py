@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from aucmax._kernels import jit
+from aucmax._kernels.jit import jit
 from aucmax._utils.typing import FloatArray
 
 

@@ -12,7 +12,7 @@ which 10^10 positives and as many negatives would overflow.
 
 import numpy as np
 
-from aucmax._kernels import jit
+from aucmax._kernels.jit import jit
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
 
 # A count of pairs is two integers, ``(high << LOW_BITS) + low``.

@@ -8,7 +8,7 @@ row enters the lists of those it is near to, which are K of them on average.
 
 import numpy as np
 
-from aucmax._kernels import jit
+from aucmax._kernels.jit import jit
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
 
 # Rows whose distances are summed at a time, feature by feature: 16 KB.

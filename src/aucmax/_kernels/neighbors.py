@@ -12,7 +12,7 @@ ties there are.
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._kernels import jit
+from aucmax._kernels.jit import jit
 from aucmax._utils.typing import FloatArray, IntArray
 
 # Features between two looks at whether a row is already too far.

@@ -8,7 +8,7 @@ the stored norms and of the limits, see ``neighbors/_blocked.py``.
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._kernels import jit
+from aucmax._kernels.jit import jit
 from aucmax._utils.typing import FloatArray, IntArray
 
 # Rows between two looks at whether any is near; few are.

@@ -11,7 +11,7 @@ stay below 1e210 for 1e15 rows.
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._kernels import jit
+from aucmax._kernels.jit import jit
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
 
 # Without a step size, row t takes C = AUTO / (t spread), where spread is the mean

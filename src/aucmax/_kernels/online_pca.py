@@ -11,7 +11,7 @@ What is left of a row when the known directions are taken out becomes the next o
 
 import numpy as np
 
-from aucmax._kernels import jit
+from aucmax._kernels.jit import jit
 from aucmax._utils.typing import FloatArray, IntArray
 
 # What is left of a row is rounding if its square is smaller, relative to the row's.

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aucmax._kernels import jit
+from aucmax._kernels.jit import jit
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
 
 # Features are padded with zeros to a multiple of this, and rows wait in multiples of

@@ -16,18 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._kernels import jit
 from aucmax._kernels.few_values import sort_few_values
-from aucmax._kernels.prefetch import prefetch
+from aucmax._kernels.jit import jit
 from aucmax._utils.typing import FloatArray, IntArray
 
 # Up to this many values np.sort is as fast; from so many on, 32 bits cannot count them.
 FEW, MANY = 1000, 2**32
 # Bits of each of the three passes over the keys, whose counts then fit the cache.
 DIGIT_BITS = 11
-# With more keys than this, the next line of memory of each digit is asked for in time,
-# which halves the time of a pass; with fewer, it takes longer than it saves.
-CACHED, LINE = 2**19, 64
 # What the insertion sort may move, per key, before all bits are sorted by instead.
 MAX_MOVES = 8
 # Values that both sorts are tried on.
@@ -212,7 +208,6 @@ def order_keys(
             count = places[k, j]
             places[k, j] = total
             total += count
-    ahead = np.uint64(LINE // keys.itemsize)
     source, target = keys, out
     for k in range(3):
         shift = np.uint64(first + k * width)
@@ -222,8 +217,6 @@ def order_keys(
             place = place_of[digit]
             place_of[digit] = place + 1
             target[place] = source[i]
-            if n > CACHED:
-                prefetch(target, place + ahead)
         source, target = target, source
     if max_moves == 0:
         return False

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aucmax._kernels import jit
+from aucmax._kernels.jit import jit
 from aucmax._utils.typing import FloatArray, IntArray
 
 

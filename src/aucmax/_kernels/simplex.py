@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A small concave quadratic over the simplex, by moving weight between two corners."""
 
-from aucmax._kernels import jit
+from aucmax._kernels.jit import jit
 from aucmax._utils.typing import FloatArray
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._kernels import jit
+from aucmax._kernels.jit import jit
 from aucmax._utils.typing import BoolArray, FloatArray
 
 # The average is a difference of two sums, the larger by one over the scale; at 1e-6 ten

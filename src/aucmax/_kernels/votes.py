@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from aucmax._kernels import jit
+from aucmax._kernels.jit import jit
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
 
 

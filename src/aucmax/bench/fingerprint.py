@@ -89,6 +89,8 @@ def _imports(module: str) -> frozenset[str]:
             found |= {_home(node.module, alias.name) for alias in node.names}
         elif isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) == "_kernels":
+            found |= {f"aucmax._kernels.{node.attr}"}
     # Not the package itself, which names everything and imports nothing.
     return frozenset(name for name in found if name.startswith("aucmax."))
 

@@ -15,7 +15,7 @@ from sklearn.utils import (
     column_or_1d,
 )
 
-from aucmax._kernels.neighbor_curve import add_neighbors, neighbor_shares
+from aucmax import _kernels
 from aucmax._utils.progress import report
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray, Matrix, is_sparse
 from aucmax._utils.validation import split_labels
@@ -284,10 +284,16 @@ def _run_neighbors(
     auc = np.empty(len(points))
     n_stored = 0
     for i, t in enumerate(points):
-        add_neighbors(columns, is_pos, n_stored, t - 1, True, not exclude_self, *lists)
+        _kernels.neighbor_curve.add_neighbors(
+            columns, is_pos, n_stored, t - 1, True, not exclude_self, *lists
+        )
         n_stored = t - 1
-        add_neighbors(columns, is_pos, t - 1, t, False, False, *lists)
-        neighbor_shares(*lists, counts[i], model.ties == "average", scores[:t])
+        _kernels.neighbor_curve.add_neighbors(
+            columns, is_pos, t - 1, t, False, False, *lists
+        )
+        _kernels.neighbor_curve.neighbor_shares(
+            *lists, counts[i], model.ties == "average", scores[:t]
+        )
         auc[i] = _auc(is_pos[:t], scores[:t])
     return auc
 

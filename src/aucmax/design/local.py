@@ -9,12 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from aucmax._kernels.products import (
-    FEW_ROWS,
-    add_long_rows,
-    add_weighted_rows,
-    row_scores,
-)
+from aucmax import _kernels
 from aucmax._utils.typing import FloatArray, IntArray, Matrix
 from aucmax._utils.validation import n_threads
 
@@ -53,7 +48,11 @@ class LocalDesign:
         is_dense = isinstance(X, np.ndarray)
         self._uses_kernels = is_dense and X.flags.c_contiguous
         begins_anywhere = row_multiple(X.shape[1], X.dtype) == 1
-        self._add_rows = add_weighted_rows if begins_anywhere else add_long_rows
+        self._add_rows = (
+            _kernels.products.add_weighted_rows
+            if begins_anywhere
+            else _kernels.products.add_long_rows
+        )
         # Dense rows in Fortran order are left to BLAS, which has threads of its own.
         is_left = is_dense and not self._uses_kernels
         threads = 1 if is_left else min(n_threads(), len(self.blocks))
@@ -67,7 +66,7 @@ class LocalDesign:
         def run(k: int) -> None:
             span, rows, _ = self.blocks[k]
             if self._uses_kernels:
-                row_scores(rows, coef, result[span])
+                _kernels.products.row_scores(rows, coef, result[span])
             else:
                 result[span] = rows @ coef
 
@@ -142,7 +141,9 @@ def row_multiple(n_features: int, dtype: DTypeLike) -> int:
     That is any row but for long ones in float32.
     """
     is_long = 4 * n_features in LONG_FLOAT32
-    return FEW_ROWS if is_long and np.dtype(dtype) == np.float32 else 1
+    return (
+        _kernels.products.FEW_ROWS if is_long and np.dtype(dtype) == np.float32 else 1
+    )
 
 
 def _split_rows(X: Matrix) -> list[_Block]:
@@ -155,7 +156,14 @@ def _split_rows(X: Matrix) -> list[_Block]:
     multiple = row_multiple(d, X.dtype)
     parts = [X] if isinstance(X, np.ndarray) else [X.data, X.indices]
     n_bytes = sum(part.nbytes for part in parts)
-    count = max(1, min(-(-n_bytes // BLOCK_BYTES), MAX_BLOCKS, n // max(d, FEW_ROWS)))
+    count = max(
+        1,
+        min(
+            -(-n_bytes // BLOCK_BYTES),
+            MAX_BLOCKS,
+            n // max(d, _kernels.products.FEW_ROWS),
+        ),
+    )
     cuts = np.linspace(0, n, count + 1).astype(int) // multiple * multiple
     cuts[-1] = n
     spans = [slice(low, high) for low, high in pairwise(cuts)]

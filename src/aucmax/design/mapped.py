@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from aucmax._kernels.products import add_weighted_rows, row_scores
+from aucmax import _kernels
 from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import FloatArray, IntArray, Matrix
 from aucmax._utils.validation import n_threads
@@ -113,7 +113,7 @@ class MappedDesign:
 
         def run(part: int) -> None:
             for rows in self._blocks(part):
-                row_scores(self._mapped(rows), inner, result[rows])
+                _kernels.products.row_scores(self._mapped(rows), inner, result[rows])
 
         self._for_each_part(run)
         return result
@@ -124,7 +124,9 @@ class MappedDesign:
 
         def run(part: int) -> None:
             for rows in self._blocks(part):
-                add_weighted_rows(self._mapped(rows), vector[rows], sums[part])
+                _kernels.products.add_weighted_rows(
+                    self._mapped(rows), vector[rows], sums[part]
+                )
 
         self._for_each_part(run)
         total: FloatArray = sums.sum(axis=0)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aucmax._kernels.order import argsort
+from aucmax import _kernels
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
 
 MANTISSA_BITS = 52
@@ -55,7 +55,7 @@ def place(values: FloatArray, bins_per_octave: int) -> Place:
     cut = values.view(np.int64) & np.int64(-1 << (MANTISSA_BITS - bits))
     rounded = cut.view(np.float64)
     rounded += 0.0  # minus zero becomes zero
-    order = argsort(rounded)
+    order = _kernels.order.argsort(rounded)
     is_first = np.append(True, np.diff(rounded[order]) > 0.0)
     which = np.empty_like(order)
     which[order] = np.cumsum(is_first) - 1

@@ -8,7 +8,7 @@ order.
 
 import numpy as np
 
-from aucmax._kernels.products import row_scores
+from aucmax import _kernels
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray, Matrix
 
 
@@ -22,7 +22,7 @@ def row_keys(X: Matrix, seed: int = 0) -> FloatArray:
     if not isinstance(X, np.ndarray):
         return np.asarray(X @ direction, dtype=np.float64)
     keys = np.empty(X.shape[0])
-    row_scores(X, direction, keys)
+    _kernels.products.row_scores(X, direction, keys)
     return keys
 
 

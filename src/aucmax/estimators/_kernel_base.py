@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._kernels.products import row_scores
+from aucmax import _kernels
 from aucmax._utils.state import FLOATS, expect, expect_array, expect_finite, expect_type
 from aucmax._utils.typing import FloatArray, Matrix, is_sparse
 from aucmax._utils.validation import (
@@ -106,7 +106,9 @@ class KernelScorer(AUCScorer):
         for low in range(0, X.shape[0], BLOCK_ROWS):
             rows = slice(low, low + BLOCK_ROWS)
             # Sums in float64: coefficients of near neighbours are large and cancel.
-            row_scores(columns(X[rows]), self.dual_coef_[0], scores[rows])
+            _kernels.products.row_scores(
+                columns(X[rows]), self.dual_coef_[0], scores[rows]
+            )
         return scores
 
     def _columns(self, like: Matrix) -> PreparedKernel:

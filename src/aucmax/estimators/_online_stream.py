@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from aucmax._kernels.batches import all_within
+from aucmax import _kernels
 from aucmax._utils.state import (
     expect,
     expect_flag,
@@ -162,5 +162,5 @@ def is_within(X: Matrix, limit: float) -> bool:
         # The order does not matter, so this is no copy.
         values = values.T
     if values is as_plain(values):
-        return all_within(values.reshape(-1), limit)
+        return _kernels.batches.all_within(values.reshape(-1), limit)
     return largest(values) <= min(limit, np.finfo(np.float64).max)

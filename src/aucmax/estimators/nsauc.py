@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from aucmax._kernels.products import row_scores
+from aucmax import _kernels
 from aucmax._utils.memory import parse_bytes
 from aucmax._utils.progress import report
 from aucmax._utils.state import expect, expect_finite, expect_number, expect_type
@@ -385,7 +385,7 @@ class NSAUC(KernelScorer):
         scores = np.empty(len(rows))
 
         def auc(coef: FloatArray) -> float:
-            row_scores(rows, coef, scores)
+            _kernels.products.row_scores(rows, coef, scores)
             return roc_auc(inputs.is_pos[index], scores)
 
         return auc

@@ -8,7 +8,7 @@ import numpy as np
 from aucmax._utils.typing import Matrix, is_sparse
 from aucmax._utils.validation import COUNT, POSITIVE, StrOptions
 from aucmax.estimators._online_base import OnlineLinear
-from aucmax.solvers.online.univariate import CODES, Loss, UnivariateLearner
+from aucmax.solvers.online.univariate import LOSSES, Loss, UnivariateLearner
 
 
 class OnlineUnivariate(OnlineLinear):
@@ -105,7 +105,7 @@ class OnlineUnivariate(OnlineLinear):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "alpha": [POSITIVE],
-        "loss": [StrOptions(set(CODES))],
+        "loss": [StrOptions(set(LOSSES))],
         "step_size": [POSITIVE, StrOptions({"auto"})],
         "fit_intercept": ["boolean"],
         "center": ["boolean"],

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import svd
 from sklearn.utils import check_random_state
 
-from aucmax._kernels.products import row_scores
+from aucmax import _kernels
 from aucmax._utils.memory import parse_bytes
 from aucmax._utils.state import expect, expect_finite, expect_type
 from aucmax._utils.typing import FloatArray, Matrix
@@ -225,7 +225,7 @@ class RFAUC(AUCScorer):
         for low in range(0, X.shape[0], BLOCK_ROWS):
             rows = slice(low, low + BLOCK_ROWS)
             features = self.feature_map_.transform_rows(X[rows])
-            row_scores(features, self.coef_[0], scores[rows])
+            _kernels.products.row_scores(features, self.coef_[0], scores[rows])
         scores += self.intercept_[0]
         return scores
 

@@ -6,11 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._kernels.exponential import (
-    exponentiate32,
-    exponentiate64,
-    subtract_distances,
-)
+from aucmax import _kernels
 from aucmax._utils.typing import FloatArray, Matrix, is_sparse, to_dense
 
 if TYPE_CHECKING:
@@ -110,9 +106,11 @@ class PreparedKernel:
             raise ValueError(TOO_LARGE)
         _multiply(scaled, self._columns, out)
         if self.dtype == np.float32:
-            exponentiate32(out, left, self._right, np.float32(noise))
+            _kernels.exponential.exponentiate32(
+                out, left, self._right, np.float32(noise)
+            )
         else:
-            exponentiate64(out, left, self._right, float(noise))
+            _kernels.exponential.exponentiate64(out, left, self._right, float(noise))
 
     def _left(self, scaled: Matrix) -> FloatArray:
         """Return half the squared distance of each row from the middle."""
@@ -129,12 +127,14 @@ class PreparedKernel:
         return half
 
     def _fill_laplacian(self, rows: Matrix, out: NDArray[Any]) -> None:
-        subtract_distances(self._scaled(to_dense(rows)), self._columns, out)
+        _kernels.exponential.subtract_distances(
+            self._scaled(to_dense(rows)), self._columns, out
+        )
         left, right = np.zeros(len(out), self.dtype), np.zeros_like(self._right)
         if self.dtype == np.float32:
-            exponentiate32(out, left, right, np.float32(0.0))
+            _kernels.exponential.exponentiate32(out, left, right, np.float32(0.0))
         else:
-            exponentiate64(out, left, right, 0.0)
+            _kernels.exponential.exponentiate64(out, left, right, 0.0)
 
     def _fill_polynomial(self, rows: Matrix, out: NDArray[Any]) -> None:
         _multiply(self._scaled(rows), self._columns, out)

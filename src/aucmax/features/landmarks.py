@@ -15,8 +15,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
 
-from aucmax._kernels.order import argsort
-from aucmax._kernels.products import row_scores
+from aucmax import _kernels
 from aucmax._utils.typing import (
     BoolArray,
     FloatArray,
@@ -110,7 +109,11 @@ def _distinct_rows(X: Matrix, weight: FloatArray, direction: FloatArray) -> _Row
     projection = _project(X, direction)[index]
     # Products of huge values may have given infinity less infinity.
     is_number = not np.isnan(projection).any()
-    order = argsort(projection) if is_number else np.argsort(projection, kind="stable")
+    order = (
+        _kernels.order.argsort(projection)
+        if is_number
+        else np.argsort(projection, kind="stable")
+    )
     index, projection = index[order], projection[order]
     # Neighbours with equal projections are equal, but for rounding: beside a column of
     # size 1e17, one of size 1 does not count.
@@ -132,7 +135,9 @@ def _project(X: Matrix, direction: FloatArray) -> FloatArray:
     projection = np.empty(X.shape[0])
     for low in range(0, X.shape[0], BLOCK_ROWS):
         rows = slice(low, low + BLOCK_ROWS)
-        row_scores(np.ascontiguousarray(X[rows]), direction, projection[rows])
+        _kernels.products.row_scores(
+            np.ascontiguousarray(X[rows]), direction, projection[rows]
+        )
     return projection
 
 

@@ -14,7 +14,7 @@ from sklearn.base import (
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
-from aucmax._kernels.online_pca import ccipca_rows, project_rows, sga_rows
+from aucmax import _kernels
 from aucmax._utils.state import (
     expect,
     expect_array,
@@ -228,7 +228,7 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         for part in _blocks(*X.shape):
             rows = _as_loops_take_them(X[part])
             values = np.empty((len(rows), len(axes)))
-            project_rows(rows, mean, axes, values)
+            _kernels.online_pca.project_rows(rows, mean, axes, values)
             features[part] = values
         return features
 
@@ -380,9 +380,11 @@ class DirectionStream(Locked):
     def _learn(self, rows: FloatArray) -> None:
         state = (self.n_seen, self.mean, self.directions, self.variances, self.amnesic)
         if self.step_size is None:
-            ccipca_rows(rows, *state)
+            _kernels.online_pca.ccipca_rows(rows, *state)
         else:
-            sga_rows(rows, *state, self.spread, self.step_size, DECAY)
+            _kernels.online_pca.sga_rows(
+                rows, *state, self.spread, self.step_size, DECAY
+            )
 
 
 def _blocks(n: int, d: int) -> list[slice]:

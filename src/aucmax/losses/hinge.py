@@ -5,9 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucmax._kernels.active_pairs import partner_mass, place_rows
-from aucmax._kernels.counts import sign_weights
-from aucmax._kernels.products import dot
+from aucmax import _kernels
 from aucmax._utils.typing import BoolArray, FloatArray
 from aucmax.losses._base import Terms
 from aucmax.losses.squared_hinge import sorted_scores
@@ -34,15 +32,15 @@ class Hinge:
         shifted, order, third, grad = sorted_scores(scores, is_pos, self.margin, block)
         middle = order[order.shape[0] // 2]
         place = third.view(np.uint32)[: scores.shape[0]]
-        few = place_rows(order, is_pos, place)
+        few = _kernels.active_pairs.place_rows(order, is_pos, place)
         # The order is not needed any more.
-        grad /= -partner_mass(weight, place, few, block[1], grad)
-        sign_weights(grad, is_pos)
+        grad /= -_kernels.active_pairs.partner_mass(weight, place, few, block[1], grad)
+        _kernels.counts.sign_weights(grad, is_pos)
         # Homogeneous of degree one on a fixed active set; the gradient sums to zero, so
         # a pivot changes nothing but the rounding.
         shifted -= shifted[middle]
         return Terms(
-            dot(shifted, grad),
+            _kernels.products.dot(shifted, grad),
             grad,
             lambda vector, out=None: np.zeros_like(vector),
             lambda: np.zeros_like(grad),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucmax._kernels.products import dot
+from aucmax import _kernels
 from aucmax._utils.typing import BoolArray, FloatArray
 from aucmax.losses._base import Terms, row_by_row
 
@@ -48,6 +48,6 @@ class Square:
 
         centred, gap = centre(scores)
         missing = self.margin - gap
-        value = dot(share * centred, centred) + missing * missing
+        value = _kernels.products.dot(share * centred, centred) + missing * missing
         grad = 2.0 * share * (centred - np.where(is_pos, missing, -missing))
         return Terms(value, grad, row_by_row(hess_dot), lambda: 2.0 * share)

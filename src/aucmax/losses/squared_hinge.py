@@ -6,14 +6,7 @@ from threading import Lock
 
 import numpy as np
 
-from aucmax._kernels.active_pairs import (
-    active_product,
-    partner_mass,
-    place_rows,
-    shift_positives,
-)
-from aucmax._kernels.order import argsort
-from aucmax._kernels.products import dot
+from aucmax import _kernels
 from aucmax._utils.typing import AnyFloats, BoolArray, FloatArray, IntArray
 from aucmax.losses._base import Terms
 
@@ -53,13 +46,13 @@ class SquaredHinge:
         middle = _middle(order, weight)
         pivot = float(shifted[middle])
         place = third.view(np.uint32)[:n]
-        few = place_rows(order, is_pos, place)
+        few = _kernels.active_pairs.place_rows(order, is_pos, place)
         # Nothing below needs the order any more.
         sums = block[1]
         is_even = bool(weight.min() == weight.max())
         # A weight that all share cancels.
         needed = None if is_even else weight
-        scale = 2.0 / partner_mass(needed, place, few, sums, mass)
+        scale = 2.0 / _kernels.active_pairs.partner_mass(needed, place, few, sums, mass)
         pairs = middle, needed, place, few, mass, scale
         # Whoever multiplies meanwhile, in another thread, takes other memory.
         is_taken = Lock()
@@ -70,7 +63,7 @@ class SquaredHinge:
             try:
                 scratch = sums if is_ours else np.empty(n + 2)
                 rows, results = np.atleast_2d(vector), np.atleast_2d(out)
-                active_product(rows, *pairs, scratch, results)
+                _kernels.active_pairs.active_product(rows, *pairs, scratch, results)
             finally:
                 if is_ours:
                     is_taken.release()
@@ -79,10 +72,17 @@ class SquaredHinge:
         # On a fixed active set the loss is a homogeneous quadratic of the shifted
         # scores, so its gradient is a curvature product and its value half a dot.
         grad = shifted
-        active_product(shifted[None], *pairs, sums, grad[None])
+        _kernels.active_pairs.active_product(shifted[None], *pairs, sums, grad[None])
         shifted = sums[:n]
-        shift_positives(scores, is_pos, self.margin, pivot, shifted)
-        return Terms(0.5 * dot(shifted, grad), grad, hess_dot, lambda: scale * mass)
+        _kernels.active_pairs.shift_positives(
+            scores, is_pos, self.margin, pivot, shifted
+        )
+        return Terms(
+            0.5 * _kernels.products.dot(shifted, grad),
+            grad,
+            hess_dot,
+            lambda: scale * mass,
+        )
 
 
 def _middle(order: IntArray, weight: FloatArray) -> int:
@@ -107,6 +107,6 @@ def sorted_scores(
     n = scores.shape[0]
     block = np.empty((4, n + 2)) if memory is None else memory
     shifted, order, third, grad = block[:, :n]
-    shift_positives(scores, is_pos, margin, 0.0, shifted)
+    _kernels.active_pairs.shift_positives(scores, is_pos, margin, 0.0, shifted)
     keys, spare = order.view(np.int64), third.view(np.int64)
-    return shifted, argsort(shifted, out=keys, spare=spare), third, grad
+    return shifted, _kernels.order.argsort(shifted, out=keys, spare=spare), third, grad

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, logsumexp
 
-from aucmax._kernels.products import dot
+from aucmax import _kernels
 from aucmax._utils.typing import BoolArray, FloatArray
 from aucmax.losses._base import Terms, row_by_row
 
@@ -33,7 +33,7 @@ class Logistic:
         share = _balanced_shares(is_pos, weight)
         sign = np.where(is_pos, 1.0, -1.0)
         margins = sign * (scores + _logistic_intercept(scores, share))
-        value = dot(share, np.logaddexp(0.0, -margins))
+        value = _kernels.products.dot(share, np.logaddexp(0.0, -margins))
         wrong = expit(-margins)
         return _profiled(value, -sign * share * wrong, share * wrong * expit(margins))
 
@@ -53,9 +53,9 @@ class UnivariateSquare:
         share = _balanced_shares(is_pos, weight)
         # The best intercept makes the balanced mean of the scores zero.
         centred = scores - scores[0]
-        centred -= dot(share, centred)
+        centred -= _kernels.products.dot(share, centred)
         residual = centred - np.where(is_pos, 1.0, -1.0)
-        value = 0.5 * dot(share, residual**2)
+        value = 0.5 * _kernels.products.dot(share, residual**2)
         return _profiled(value, share * residual, share)
 
 
@@ -100,7 +100,7 @@ def _profiled(value: float, grad: FloatArray, curvature: FloatArray) -> Terms:
 
     def hess_dot(vector: FloatArray, out: FloatArray | None = None) -> FloatArray:
         # All rows saturated: flat, and no direction to remove.
-        mean = dot(curvature, vector) / total if total > 0.0 else 0.0
+        mean = _kernels.products.dot(curvature, vector) / total if total > 0.0 else 0.0
         centred = np.subtract(vector, mean, out=out)
         # Infinite where a step was too long, which the line search finds out.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -116,11 +116,11 @@ def _logistic_intercept(scores: FloatArray, share: FloatArray) -> float:
     ``-min(scores)`` it is not negative.
     """
     low, high = -float(scores.max()), -float(scores.min())
-    intercept = min(max(-dot(share, scores), low), high)
+    intercept = min(max(-_kernels.products.dot(share, scores), low), high)
     for _ in range(100):
         positive = expit(scores + intercept)
-        slope = dot(share, positive) - 0.5
-        curvature = dot(share, positive * (1.0 - positive))
+        slope = _kernels.products.dot(share, positive) - 0.5
+        curvature = _kernels.products.dot(share, positive * (1.0 - positive))
         if abs(slope) <= 1e-14:
             break
         if slope < 0.0:

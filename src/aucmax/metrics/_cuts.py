@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucmax._kernels.order import argsort
+from aucmax import _kernels
 from aucmax._utils.typing import FloatArray
 from aucmax._utils.validation import check_weight, split_labels
 from aucmax.metrics._inputs import check_scores, refuse_nonfinite
@@ -33,7 +33,7 @@ def sweep_cuts(
     present = weight > 0.0
     if not present.all():
         scores, is_pos, weight = scores[present], is_pos[present], weight[present]
-    order = argsort(scores)[::-1]
+    order = _kernels.order.argsort(scores)[::-1]
     scores, is_pos, weight = scores[order], is_pos[order], weight[order]
     refuse_nonfinite(scores[0], scores[-1])
     # Tied rows pass together, so only the last of them is a cut.

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucmax._kernels.counts import split_by_class
-from aucmax._kernels.order import sort
+from aucmax import _kernels
 from aucmax._utils.typing import FloatArray, IntArray
 from aucmax._utils.validation import split_labels
 
@@ -23,10 +22,10 @@ def sort_by_class(
     is_pos = split_labels(y_true, name=name)[1]
     scores = check_scores(y_score, is_pos.shape[0])
     both = np.empty_like(scores)
-    n_pos = split_by_class(scores, is_pos, both)
+    n_pos = _kernels.counts.split_by_class(scores, is_pos, both)
     pos, neg = both[:n_pos], both[n_pos:]
-    sort(pos)
-    sort(neg)
+    _kernels.order.sort(pos)
+    _kernels.order.sort(neg)
     refuse_nonfinite(pos[0], neg[0], pos[-1], neg[-1])
     return pos, neg
 

@@ -4,15 +4,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._kernels.counts import (
-    LOW_BITS,
-    count_ordered,
-    sign_weights,
-    take_marked,
-    weigh_pairs,
-)
-from aucmax._kernels.few_values import sum_few_values
-from aucmax._kernels.order import argsort_marked
+from aucmax import _kernels
 from aucmax._utils.typing import FloatArray
 from aucmax._utils.validation import check_weight, split_labels
 from aucmax.metrics._inputs import (
@@ -72,9 +64,11 @@ def roc_auc(
 
 def auc_of_sorted(pos: FloatArray, neg: FloatArray) -> float:
     """Return the AUC of the sorted scores of the two classes."""
-    high, low = count_ordered(pos, neg)
+    high, low = _kernels.counts.count_ordered(pos, neg)
     # Python's integers do not overflow, and their quotient is rounded once.
-    auc: float = ((high << LOW_BITS) + low) / (2 * pos.shape[0] * neg.shape[0])
+    auc: float = ((high << _kernels.counts.LOW_BITS) + low) / (
+        2 * pos.shape[0] * neg.shape[0]
+    )
     return auc
 
 
@@ -103,15 +97,15 @@ def _weighted_auc(
     is_pos = split_labels(y_true, name="roc_auc")[1]
     weight = check_weight(sample_weight, is_pos)
     scores = check_scores(y_score, is_pos.shape[0]).astype(np.float64, copy=False)
-    sign_weights(weight, is_pos)
-    values, sums = sum_few_values(scores, weight)
+    _kernels.counts.sign_weights(weight, is_pos)
+    values, sums = _kernels.few_values.sum_few_values(scores, weight)
     if values.size:
         refuse_nonfinite(values[0], values[-1])
         # Two rows for each value, of which the second ties with the first.
         order, signed = np.tile([0, -1], values.size), sums.ravel()
     else:
-        order = argsort_marked(scores)
+        order = _kernels.order.argsort_marked(scores)
         refuse_nonfinite(*ends_of(scores, order))
         signed = np.empty_like(weight)
-        take_marked(weight, order, signed)
-    return auc_of_pairs(*weigh_pairs(order, signed))
+        _kernels.counts.take_marked(weight, order, signed)
+    return auc_of_pairs(*_kernels.counts.weigh_pairs(order, signed))

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from aucmax._kernels.counts import place, placement_squares
-from aucmax._kernels.order import argsort_marked
+from aucmax import _kernels
 from aucmax._utils.typing import BoolArray, IntArray
 from aucmax._utils.validation import split_labels
 from aucmax.metrics._inputs import (
@@ -96,7 +95,7 @@ def roc_auc_interval(
     pos, neg = sort_by_class(y_true, y_score, name="roc_auc_interval")
     n_pos, n_neg = pos.shape[0], neg.shape[0]
     auc = auc_of_sorted(pos, neg)
-    squares_pos, squares_neg = placement_squares(pos, neg, auc)
+    squares_pos, squares_neg = _kernels.counts.placement_squares(pos, neg, auc)
     largest = auc * (1 - auc)
     variance_pos = squares_pos / (n_pos - 1) if n_pos > 1 else largest
     variance_neg = squares_neg / (n_neg - 1) if n_neg > 1 else largest
@@ -177,10 +176,10 @@ def roc_auc_test(
 def _placement_counts(is_pos: BoolArray, y_score: ArrayLike, name: str) -> IntArray:
     scores = check_scores(y_score, is_pos.shape[0], name=name)
     scores = scores.astype(np.float64, copy=False)
-    order = argsort_marked(scores)
+    order = _kernels.order.argsort_marked(scores)
     refuse_nonfinite(*ends_of(scores, order), name=name)
     counts = np.empty(order.shape[0], dtype=np.int64)
-    place(order, is_pos, int(np.count_nonzero(is_pos)), counts)
+    _kernels.counts.place(order, is_pos, int(np.count_nonzero(is_pos)), counts)
     return counts
 
 

@@ -4,7 +4,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._kernels.order import argsort
+from aucmax import _kernels
 from aucmax._utils.typing import BoolArray, FloatArray
 from aucmax._utils.validation import check_weight, split_labels
 from aucmax.metrics._inputs import check_scores, refuse_nonfinite
@@ -97,7 +97,7 @@ def _roc_vertices(
     scores: FloatArray, is_pos: BoolArray, weight: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return false and true positive rates, from (0, 0) to (1, 1), one per score."""
-    order = argsort(scores)[::-1]
+    order = _kernels.order.argsort(scores)[::-1]
     scores = scores[order]
     refuse_nonfinite(scores[0], scores[-1])
     is_last = np.append(scores[1:] != scores[:-1], True)

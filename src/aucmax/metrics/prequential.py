@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucmax._kernels.prequential import NODE, Tree, absorb, plant
+from aucmax import _kernels
 from aucmax._utils.state import (
     MOST,
     expect,
@@ -105,7 +105,7 @@ class PrequentialAUC:
                 "Pass the negative label, then the positive one."
             )
         self._n_kept, self._growth = _check_past(window, fading)
-        self._tree = plant()
+        self._tree = _kernels.prequential.plant()
 
     def update(self, y_true: ArrayLike, y_score: ArrayLike) -> Self:
         """Add a batch of rows in order; nothing is added if any of them is refused.
@@ -139,7 +139,9 @@ class PrequentialAUC:
         for low in range(0, len(scores), BLOCK_ROWS):
             part = slice(low, low + BLOCK_ROWS)
             self._make_room(len(scores[part]))
-            absorb(scores[part], is_pos[part], self._n_kept, self._growth, *self._tree)
+            _kernels.prequential.absorb(
+                scores[part], is_pos[part], self._n_kept, self._growth, *self._tree
+            )
         return self
 
     @property
@@ -179,11 +181,11 @@ class PrequentialAUC:
         expect(
             len(expect_type(self, "classes", tuple)) == 2, self, "classes are not two"
         )
-        tree = expect_type(self, "_tree", Tree)
+        tree = expect_type(self, "_tree", _kernels.prequential.Tree)
         expect_array(tree, "masses", (3,))
         n_seen = int(expect_array(tree, "counts", (3,), np.int64)[2])
         expect(0 <= n_seen <= MOST, self, f"it has seen {n_seen} rows")
-        expect_array(tree, "nodes", (None,), NODE)
+        expect_array(tree, "nodes", (None,), _kernels.prequential.NODE)
         nodes = _nodes_in_tree(tree)
         ring = expect_array(tree, "ring", (None, 2))
         if self._n_kept == FOREVER:
@@ -219,15 +221,17 @@ class PrequentialAUC:
         n_nodes = min(self._n_kept, int(counts[1]) - 1 + n_new) + 1
         if n_nodes > len(nodes):
             size = min(self._n_kept + 1, max(n_nodes, 2 * len(nodes)))
-            nodes = np.concatenate([nodes, np.zeros(size - len(nodes), dtype=NODE)])
+            nodes = np.concatenate(
+                [nodes, np.zeros(size - len(nodes), dtype=_kernels.prequential.NODE)]
+            )
         n_rows = min(self._n_kept, int(counts[2]) + n_new)
         if self._n_kept < FOREVER and n_rows > len(ring):
             size = min(self._n_kept, max(n_rows, 2 * len(ring)))
             ring = np.concatenate([ring, np.zeros((size - len(ring), 2))])
-        self._tree = Tree(nodes, ring, counts, masses)
+        self._tree = _kernels.prequential.Tree(nodes, ring, counts, masses)
 
 
-def _nodes_in_tree(tree: Tree) -> NDArray[Any]:
+def _nodes_in_tree(tree: "_kernels.prequential.Tree") -> NDArray[Any]:
     """Return the nodes; raise unless each is in its place in the tree once, or free."""
     free, unused, _ = tree.counts.tolist()
     expect(0 < unused <= len(tree.nodes), tree, "it has too few nodes")
@@ -256,7 +260,9 @@ def _nodes_in_tree(tree: Tree) -> NDArray[Any]:
     return in_tree
 
 
-def _check_rows(tree: Tree, rows: FloatArray, nodes: NDArray[Any]) -> None:
+def _check_rows(
+    tree: "_kernels.prequential.Tree", rows: FloatArray, nodes: NDArray[Any]
+) -> None:
     """Raise unless the rows that will have to leave are those in the tree."""
     scores, which = np.unique(rows[:, 0], return_inverse=True)
     nodes = nodes[np.argsort(nodes["score"])]

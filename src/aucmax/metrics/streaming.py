@@ -7,14 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._kernels.counts import sign_weights, split_by_class, take_marked
-from aucmax._kernels.order import argsort_marked, sort
-from aucmax._kernels.tables import (
-    merge_tables,
-    tabulate,
-    tabulate_sorted,
-    weigh_table,
-)
+from aucmax import _kernels
 from aucmax._utils.typing import FloatArray
 from aucmax.metrics._inputs import as_vector, check_scores, refuse_nonfinite
 from aucmax.metrics.auc import auc_of_pairs, check_total
@@ -132,12 +125,12 @@ class StreamingAUC:
         is_pos = is_pos.astype(bool, copy=False)
         if sample_weight is None:
             both = np.empty(labels.shape[0])
-            n_pos = split_by_class(scores, is_pos, both)
+            n_pos = _kernels.counts.split_by_class(scores, is_pos, both)
             self._pos.append(both[:n_pos])
             self._neg.append(both[n_pos:])
         else:
             weight = _check_batch_weight(sample_weight, labels.shape[0])
-            sign_weights(weight, is_pos)
+            _kernels.counts.sign_weights(weight, is_pos)
             is_there = weight != 0.0
             self._weighted.append(np.array([scores[is_there], weight[is_there]]))
         self._count(labels.shape[0])
@@ -227,7 +220,9 @@ class StreamingAUC:
     @np.errstate(over="ignore", invalid="ignore")  # an infinite total is refused later
     def _weigh_pairs(self) -> tuple[float, float, float]:
         _, mass_pos, mass_neg = self._settled()
-        ordered, tied, misordered, *masses = weigh_table(mass_pos, mass_neg)
+        ordered, tied, misordered, *masses = _kernels.tables.weigh_table(
+            mass_pos, mass_neg
+        )
         for mass, which in zip(masses, ("positive", "negative"), strict=True):
             if mass == 0.0:
                 raise ValueError(
@@ -241,19 +236,19 @@ def _counted(pos: list[FloatArray], neg: list[FloatArray]) -> FloatArray:
     """Return the table of scores of both classes."""
     both = np.concatenate(pos), np.concatenate(neg)
     for scores in both:
-        sort(scores)
+        _kernels.order.sort(scores)
     table = np.empty((3, both[0].shape[0] + both[1].shape[0]))
-    return _first_columns(table, tabulate_sorted(*both, table))
+    return _first_columns(table, _kernels.tables.tabulate_sorted(*both, table))
 
 
 def _weighed(batches: list[FloatArray]) -> FloatArray:
     """Return the table of batches of scores and signed weights."""
     rows = np.concatenate(batches, axis=1)
     table = np.empty((3, rows.shape[1]))
-    order = argsort_marked(rows[0], spare=table[2].view(np.int64))
-    take_marked(rows[0], order, table[0])
-    take_marked(rows[1], order, table[1])
-    return _first_columns(table, tabulate(order, table))
+    order = _kernels.order.argsort_marked(rows[0], spare=table[2].view(np.int64))
+    _kernels.counts.take_marked(rows[0], order, table[0])
+    _kernels.counts.take_marked(rows[1], order, table[1])
+    return _first_columns(table, _kernels.tables.tabulate(order, table))
 
 
 def _merged(tables: list[FloatArray]) -> FloatArray:
@@ -263,7 +258,7 @@ def _merged(tables: list[FloatArray]) -> FloatArray:
     for k in range(len(heap) - 1):
         left, right = heappop(heap)[-1], heappop(heap)[-1]
         table = np.empty((3, left.shape[1] + right.shape[1]))
-        table = _first_columns(table, merge_tables(left, right, table))
+        table = _first_columns(table, _kernels.tables.merge_tables(left, right, table))
         heappush(heap, (table.shape[1], len(tables) + k, table))
     return heap[0][-1] if heap else tables[0]
 

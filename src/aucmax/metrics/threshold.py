@@ -3,8 +3,7 @@
 
 import numpy as np
 
-from aucmax._kernels.counts import best_cut
-from aucmax._kernels.order import argsort
+from aucmax import _kernels
 from aucmax._utils.typing import BoolArray, FloatArray
 
 
@@ -21,8 +20,8 @@ def balanced_threshold(
     if not present.all():
         scores, is_pos, weight = scores[present], is_pos[present], weight[present]
     scores = np.asarray(scores, dtype=np.float64)
-    order = argsort(scores)
-    best = best_cut(scores, order, is_pos, weight)
+    order = _kernels.order.argsort(scores)
+    best = _kernels.counts.best_cut(scores, order, is_pos, weight)
     below, above = float(scores[order[best - 1]]), float(scores[order[best]])
     middle = below + 0.5 * (above - below)
     return middle if middle < above else below

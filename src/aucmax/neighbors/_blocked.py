@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._kernels.neighbors_filter import pick, prune
+from aucmax import _kernels
 from aucmax._utils.state import expect, expect_array, expect_count, expect_number
 from aucmax._utils.typing import FloatArray, IntArray, Matrix
 from aucmax.neighbors._base import Neighbors
@@ -168,11 +168,11 @@ class Blocked:
             asked.multiply(first, last, tile)
             lists = (ids, lows, counts)
             norms = self._norms[first:last]
-            longest = pick(
+            longest = _kernels.neighbors_filter.pick(
                 tile, norms, row_slack, query_slack, first, heaps, bounds, *lists
             )
             if longest > m or last == self._n:
-                longest = prune(*lists, bounds)
+                longest = _kernels.neighbors_filter.prune(*lists, bounds)
             if longest > m or last == self._n:
                 stops = starts + counts
                 flat, limits = ids.reshape(-1), nearest.limits

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from aucmax._kernels.neighbors import emit, offer
+from aucmax import _kernels
 from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import FloatArray, IntArray, Matrix
 from aucmax._utils.validation import n_threads
@@ -45,7 +45,7 @@ class Nearest:
     ) -> None:
         """Take in rows: those of query i at ``starts[i]:stops[i]``, ids ascending."""
         self._make_room(int(np.sum(stops - starts)))
-        offer(
+        _kernels.neighbors.offer(
             starts,
             stops,
             ids,
@@ -75,7 +75,7 @@ class Nearest:
         np.cumsum(self._sizes + self._n_ties, out=indptr[1:])
         ids = np.empty(indptr[-1], dtype=np.int64)
         distances = np.empty(indptr[-1])
-        emit(
+        _kernels.neighbors.emit(
             self._distances,
             self._ids,
             self._sizes,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._kernels.neighbors import exact_distances
+from aucmax import _kernels
 from aucmax._utils.optional import import_optional
 from aucmax._utils.state import expect_type
 from aucmax._utils.typing import FloatArray, Matrix
@@ -105,7 +105,7 @@ class ApproximateIndex:
         nearest = Nearest(n, k)
         distances = np.empty(len(found))
         limits = nearest.limits
-        exact_distances(
+        _kernels.neighbors.exact_distances(
             self.rows.values, queries, starts, stops, found, limits, distances
         )
         nearest.offer(starts, stops, found, distances)

@@ -8,8 +8,7 @@ features, 3 ns at 123.
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._kernels.neighbors import exact_distances
-from aucmax._kernels.neighbors_filter import shrink_rows
+from aucmax import _kernels
 from aucmax._utils.state import expect, expect_array, expect_type
 from aucmax._utils.typing import FloatArray, IntArray, Matrix
 from aucmax.neighbors._blocked import (
@@ -80,7 +79,9 @@ class BlockIndex(Blocked):
         self, rows: FloatArray, factor: float, out: NDArray[np.float32]
     ) -> FloatArray:
         squares = np.empty(rows.shape[0])
-        shrink_rows(rows, self._centre, self._scale, factor, LARGEST, out, squares)
+        _kernels.neighbors_filter.shrink_rows(
+            rows, self._centre, self._scale, factor, LARGEST, out, squares
+        )
         return squares
 
     def _take(self, X: Matrix) -> Matrix:
@@ -100,6 +101,8 @@ class BlockIndex(Blocked):
             limits: FloatArray,
             out: FloatArray,
         ) -> None:
-            exact_distances(self.rows.values, queries, starts, stops, ids, limits, out)
+            _kernels.neighbors.exact_distances(
+                self.rows.values, queries, starts, stops, ids, limits, out
+            )
 
         return Asked(squares, multiply, measure)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
-from aucmax._kernels.neighbors import exact_distances
+from aucmax import _kernels
 from aucmax._utils.state import expect, expect_count, expect_type
 from aucmax._utils.typing import FloatArray, IntArray, Matrix
 from aucmax.neighbors._base import Neighbors
@@ -183,7 +183,7 @@ class TreeLadder:
         stops = np.cumsum(counts)
         starts = stops - counts
         distances = np.empty(len(ids))
-        exact_distances(
+        _kernels.neighbors.exact_distances(
             self.rows.values, queries, starts, stops, ids, nearest.limits, distances
         )
         nearest.offer(starts, stops, ids, distances)

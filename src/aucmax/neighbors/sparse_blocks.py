@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._kernels.neighbors import exact_distances_csr
-from aucmax._kernels.neighbors_filter import multiply_csr
+from aucmax import _kernels
 from aucmax._utils.state import expect_type
 from aucmax._utils.typing import FloatArray, IntArray, Matrix
 from aucmax.neighbors._blocked import (
@@ -84,7 +83,7 @@ class SparseBlockIndex(Blocked):
         table = _by_feature(ptr, indices, data * factors[owners] * self._scale, rows)
 
         def multiply(first: int, last: int, out: NDArray[np.float32]) -> None:
-            multiply_csr(
+            _kernels.neighbors_filter.multiply_csr(
                 rows.indptr, rows.indices, rows.data, self._norms, first, *table, out
             )
 
@@ -97,7 +96,9 @@ class SparseBlockIndex(Blocked):
         ) -> None:
             stored = (rows.indptr, rows.indices, rows.data)
             asked = (ptr, indices, data)
-            exact_distances_csr(*stored, *asked, starts, stops, ids, limits, out)
+            _kernels.neighbors.exact_distances_csr(
+                *stored, *asked, starts, stops, ids, limits, out
+            )
 
         return Asked(squares, multiply, measure)
 

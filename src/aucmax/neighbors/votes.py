@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from aucmax._kernels.votes import mean_labels
+from aucmax import _kernels
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
 from aucmax.neighbors._base import Neighbors
 
@@ -86,7 +86,7 @@ def vote(
     if ties == "random":
         ids = _by_mark(neighbors, np.abs(marks[ids] - mark), k)
     out = np.empty(len(neighbors.indptr) - 1)
-    mean_labels(
+    _kernels.votes.mean_labels(
         neighbors.indptr,
         ids,
         neighbors.distances,

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from aucmax._kernels.active_pairs import partner_mass, place_rows
-from aucmax._kernels.candidates import add_slopes_and_curvatures
+from aucmax import _kernels
 from aucmax._utils.typing import FloatArray, IntArray
 from aucmax.losses.squared_hinge import sorted_scores
 from aucmax.solvers._expansion import Expansion, check_kernel, factorise_gram
@@ -195,7 +194,7 @@ def _sweep(
             pivot = _middle(values)
         if keep is not None:
             keep[part] = values
-        add_slopes_and_curvatures(
+        _kernels.candidates.add_slopes_and_curvatures(
             values,
             along.signed[part],
             grad[part],
@@ -233,8 +232,10 @@ def _sort_rows(expansion: Expansion, rows: IntArray, chance: FloatArray) -> _Sor
         expansion.scores[rows], is_pos, expansion.loss.margin
     )
     place = np.empty(len(rows), dtype=np.uint32)
-    few = place_rows(order, is_pos, place)
-    partner_mass(mass, place, few, np.empty(2 * few + 1), partners)
+    few = _kernels.active_pairs.place_rows(order, is_pos, place)
+    _kernels.active_pairs.partner_mass(
+        mass, place, few, np.empty(2 * few + 1), partners
+    )
     signed = np.where(is_pos, mass, -mass)
     return _SortedRows(rows[order], mass[order], signed[order], partners[order])
 

@@ -7,7 +7,7 @@ touching the rows.
 
 import numpy as np
 
-from aucmax._kernels.products import dot
+from aucmax import _kernels
 from aucmax._utils.checkpoint import State
 from aucmax._utils.state import expect_values
 from aucmax._utils.typing import BoolArray, FloatArray
@@ -104,12 +104,12 @@ class Descent:
             np.multiply(direction_scores, t, out=trial)
             np.add(trial, self.scores, out=trial)
             self._evaluate(trial)
-            along = dot(self.terms.grad, direction_scores)
+            along = _kernels.products.dot(self.terms.grad, direction_scores)
             return along + ridge_slope + t * ridge_curvature
 
         def curvature() -> float:
             self.terms.hess_dot(direction_scores, out=curved)
-            return dot(direction_scores, curved) + ridge_curvature
+            return _kernels.products.dot(direction_scores, curved) + ridge_curvature
 
         t = search_line(slope_at, curvature, first=1.0, enough=tol * abs(slope))
         self.coef = self.coef + t * direction

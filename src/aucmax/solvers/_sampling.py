@@ -4,7 +4,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._kernels.sampling import draw_systematically
+from aucmax import _kernels
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
 
 
@@ -24,7 +24,9 @@ def draw_rows(
     sizes = np.array([min(n_neg, size - size_pos), size_pos])
     index = np.empty(sizes.sum() + 2, dtype=np.int64)
     chance = np.empty(len(index))
-    count = draw_systematically(importance, is_pos, sizes, index, chance)
+    count = _kernels.sampling.draw_systematically(
+        importance, is_pos, sizes, index, chance
+    )
     return index[:count], chance[:count]
 
 

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aucmax._kernels.products import dot
-from aucmax._kernels.simplex import maximise_over_simplex
+from aucmax import _kernels
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
 from aucmax.design import Design
 from aucmax.losses import PairLoss
@@ -80,7 +79,9 @@ def bundle(
         column = planes @ slope / alpha
         gram = np.block([[gram, column[:-1, None]], [column[None, :]]])
         shares = np.append(shares, 0.0)
-        maximise_over_simplex(gram, heights, shares, 1e-3 * tol * best.value, MAX_MOVES)
+        _kernels.simplex.maximise_over_simplex(
+            gram, heights, shares, 1e-3 * tol * best.value, MAX_MOVES
+        )
         model_coef = -(shares @ planes) / alpha
         dual = float(heights @ shares) - 0.5 * float(shares @ gram @ shares)
         lower = max(lower, dual)
@@ -135,9 +136,13 @@ def _search(
         value = terms.value + base + t * ridge_slope + 0.5 * t * t * ridge
         if value < best:
             best_t, best, grad[:] = t, value, terms.grad
-        return t, value, dot(terms.grad, step_scores) + ridge_slope + t * ridge
+        return (
+            t,
+            value,
+            _kernels.products.dot(terms.grad, step_scores) + ridge_slope + t * ridge,
+        )
 
-    low = 0.0, here.value, dot(here.grad, step_scores) + ridge_slope
+    low = 0.0, here.value, _kernels.products.dot(here.grad, step_scores) + ridge_slope
     if low[2] >= 0.0:
         return here
     high = look(1.0)

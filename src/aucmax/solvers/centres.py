@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from aucmax._kernels.products import row_scores
+from aucmax import _kernels
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
 from aucmax.losses import PairLoss
 from aucmax.solvers._base import OnStep, Step
@@ -204,7 +204,7 @@ class CentresProblem:
                 self._values = np.empty((n, len(coef)), dtype=block.dtype)
             self._values[part] = block
             # Sums in float64: coefficients of near neighbours are large and cancel.
-            row_scores(block, coef, scores[part])
+            _kernels.products.row_scores(block, coef, scores[part])
         self.n_passes += 1
         return scores
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aucmax._kernels.products import dot
+from aucmax import _kernels
 from aucmax._utils.typing import FloatArray, IntArray
 from aucmax.losses import Terms
 from aucmax.solvers._candidates import newton_gains, pick_jointly
@@ -244,13 +244,15 @@ def _best_weight(expansion: Expansion, row: int, column: FloatArray) -> _Best:
     alpha, terms = expansion.alpha, expansion.terms
     ridge_slope = alpha * float(expansion.scores[row])
     ridge_curvature = alpha * float(column[row])
-    slope = first_slope = dot(terms.grad, column) + ridge_slope
+    slope = first_slope = _kernels.products.dot(terms.grad, column) + ridge_slope
     low, high, weight = -np.inf, np.inf, 0.0
     for _ in range(MAX_SEARCH):
         if abs(slope) <= SLOPE_TOL * abs(first_slope) and terms is not expansion.terms:
             break
         low, high = (weight, high) if slope < 0.0 else (low, weight)
-        curvature = dot(column, terms.hess_dot(column)) + ridge_curvature
+        curvature = (
+            _kernels.products.dot(column, terms.hess_dot(column)) + ridge_curvature
+        )
         step = -slope / curvature if curvature > 0.0 else np.nan
         weight = weight + step
         if not low < weight < high:
@@ -260,7 +262,11 @@ def _best_weight(expansion: Expansion, row: int, column: FloatArray) -> _Best:
         terms = expansion.loss.evaluate(
             expansion.scores + weight * column, expansion.is_pos, expansion.weight
         )
-        slope = dot(terms.grad, column) + ridge_slope + weight * ridge_curvature
+        slope = (
+            _kernels.products.dot(terms.grad, column)
+            + ridge_slope
+            + weight * ridge_curvature
+        )
     gain = expansion.terms.value - terms.value
     gain -= weight * ridge_slope + 0.5 * weight**2 * ridge_curvature
     return _Best(weight, gain, terms)

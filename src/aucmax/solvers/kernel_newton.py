@@ -19,7 +19,7 @@ import math
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from aucmax._kernels.products import dot
+from aucmax import _kernels
 from aucmax._utils.typing import BoolArray, FloatArray
 from aucmax.design.gram import Gram
 from aucmax.losses import PairLoss, Terms
@@ -181,27 +181,27 @@ class KernelNewton:
             if self._renew_landmarks():
                 direction = None
             scaled, scaled_image = self._precondition(grad, image)
-            steepness = dot(grad, scaled_image)
+            steepness = _kernels.products.dot(grad, scaled_image)
             if direction is None or previous is None:
                 direction, along = -scaled, -scaled_image
             else:
                 # Polak and Ribiere, but never back.
                 last_grad, last_steepness = previous
-                momentum = steepness - dot(last_grad, scaled_image)
+                momentum = steepness - _kernels.products.dot(last_grad, scaled_image)
                 momentum = max(0.0, momentum / last_steepness)
                 direction = momentum * direction - scaled
                 along = momentum * along - scaled_image
-            if dot(grad, along) >= 0.0:
+            if _kernels.products.dot(grad, along) >= 0.0:
                 direction, along = -grad, -image
             previous = grad, steepness
-            self._search(direction, along, slope=dot(grad, along))
+            self._search(direction, along, slope=_kernels.products.dot(grad, along))
             self._record(gap, on_step)
 
     def _evaluate(self, scores: FloatArray) -> Terms:
         return self.loss.evaluate(scores, self.is_pos, self.weight)
 
     def _objective(self, coef: FloatArray, scores: FloatArray, terms: Terms) -> float:
-        return terms.value + 0.5 * self.alpha * dot(coef, scores)
+        return terms.value + 0.5 * self.alpha * _kernels.products.dot(coef, scores)
 
     def _product(self, vector: FloatArray) -> FloatArray:
         self.n_passes += 1
@@ -211,8 +211,8 @@ class KernelNewton:
 
     def _squared_norm(self, vector: FloatArray, image: FloatArray) -> float:
         """Return ``vector' K vector``; raise where it is clearly below zero."""
-        norm = dot(vector, image)
-        largest = abs(self.gram.trace) * dot(vector, vector)
+        norm = _kernels.products.dot(vector, image)
+        largest = abs(self.gram.trace) * _kernels.products.dot(vector, vector)
         if norm < -INDEFINITE[self.gram.dtype] * largest:
             raise ValueError(
                 "The kernel is not positive semi-definite: a function has the squared "
@@ -279,17 +279,24 @@ class KernelNewton:
 
         ``along`` is K times ``direction``.
         """
-        ridge_slope = self.alpha * dot(self.scores, direction)
-        ridge_curvature = self.alpha * dot(direction, along)
+        ridge_slope = self.alpha * _kernels.products.dot(self.scores, direction)
+        ridge_curvature = self.alpha * _kernels.products.dot(direction, along)
         start = self.scores
 
         def slope_at(t: float) -> float:
             self.scores = start + t * along
             self.terms = self._evaluate(self.scores)
-            return dot(self.terms.grad, along) + ridge_slope + t * ridge_curvature
+            return (
+                _kernels.products.dot(self.terms.grad, along)
+                + ridge_slope
+                + t * ridge_curvature
+            )
 
         def curvature() -> float:
-            return dot(along, self.terms.hess_dot(along)) + ridge_curvature
+            return (
+                _kernels.products.dot(along, self.terms.hess_dot(along))
+                + ridge_curvature
+            )
 
         here = curvature()
         first = -slope / here if here > 0.0 else 1.0
@@ -361,7 +368,7 @@ class KernelNewton:
         end_scores = self._product(end)
 
         along = end_scores - self.scores
-        slope = dot(self.alpha * self.coef + self.terms.grad, along)
+        slope = _kernels.products.dot(self.alpha * self.coef + self.terms.grad, along)
         terms = self._evaluate(end_scores)
         value = self._objective(end, end_scores, terms)
         if value <= (1.0 + slack) * self.objective():

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._kernels.pairs import Rates, dense_steps, sparse_steps
+from aucmax import _kernels
 from aucmax._utils.state import (
     expect,
     expect_constants,
@@ -98,7 +98,7 @@ class PairSGD:
     ) -> None:
         self.n_features = n_features
         self.step_size = step_size
-        self.rates = Rates(
+        self.rates = _kernels.pairs.Rates(
             alpha,
             1.0 / (alpha * step_size),
             loss == "squared_hinge",
@@ -115,7 +115,7 @@ class PairSGD:
         """Raise ValueError unless the arrays of a loaded object fit together."""
         d = expect_count(self, "n_features", low=1)
         expect_number(self, "step_size")
-        rates = expect_constants(self, "rates", Rates)
+        rates = expect_constants(self, "rates", _kernels.pairs.Rates)
         for name in ("block_size", "shrink_every", "average_every"):
             expect_count(rates, name, low=1)
         expect(rates.alpha > 0.0 and rates.offset > 0.0, self, "a step has no length")
@@ -205,7 +205,7 @@ class _State(Protocol):
     counts: IntArray
 
     def visit(
-        self, rows: Matrix, pos: IntArray, neg: IntArray, rates: Rates
+        self, rows: Matrix, pos: IntArray, neg: IntArray, rates: "_kernels.pairs.Rates"
     ) -> None: ...
 
     def last(self) -> FloatArray: ...
@@ -223,9 +223,13 @@ class _DenseState:
         self.counts = np.zeros(2, dtype=np.int64)
 
     def visit(
-        self, rows: NDArray[Any], pos: IntArray, neg: IntArray, rates: Rates
+        self,
+        rows: NDArray[Any],
+        pos: IntArray,
+        neg: IntArray,
+        rates: "_kernels.pairs.Rates",
     ) -> None:
-        dense_steps(
+        _kernels.pairs.dense_steps(
             rows, pos, neg, rates, self.work, self.coef, self.sample_mean, self.counts
         )
 
@@ -256,8 +260,10 @@ class _SparseState:
         self.scales = np.array([1.0, 0.0])
         self.counts = np.zeros(2, dtype=np.int64)
 
-    def visit(self, rows: Matrix, pos: IntArray, neg: IntArray, rates: Rates) -> None:
-        sparse_steps(
+    def visit(
+        self, rows: Matrix, pos: IntArray, neg: IntArray, rates: "_kernels.pairs.Rates"
+    ) -> None:
+        _kernels.pairs.sparse_steps(
             rows.data,
             rows.indices,
             rows.indptr,

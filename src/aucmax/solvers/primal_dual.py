@@ -13,11 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aucmax._kernels.primal_dual import (
-    Rates,
-    primal_dual_sparse_steps,
-    primal_dual_steps,
-)
+from aucmax import _kernels
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray, is_sparse
 from aucmax._utils.validation import ignoring_overflow
 from aucmax.design import Design
@@ -121,17 +117,21 @@ class _CentredRows:
         some = self.design.rows(np.arange(0, n, max(1, n // 256)))
         return max(1, some.nnz // some.shape[0]) if is_sparse(some) else d
 
-    def run(self, ids: IntArray, rates: Rates, state: State) -> None:
+    def run(
+        self, ids: IntArray, rates: "_kernels.primal_dual.Rates", state: State
+    ) -> None:
         """Run one step for each batch of the rows ``ids``."""
         rows = self.design.rows(ids)
         if is_sparse(rows):
             which = self.is_pos[ids].astype(np.intp)
             csr = rows.data, rows.indices, rows.indptr
-            primal_dual_sparse_steps(
+            _kernels.primal_dual.primal_dual_sparse_steps(
                 *csr, which, self.means, self.roots, ids, self.gap, rates, *state
             )
         else:
-            primal_dual_steps(self.centre(rows, ids), ids, self.gap, rates, *state)
+            _kernels.primal_dual.primal_dual_steps(
+                self.centre(rows, ids), ids, self.gap, rates, *state
+            )
 
     def centre(self, rows: FloatArray, ids: IntArray) -> FloatArray:
         which = self.is_pos[ids].astype(np.intp)
@@ -160,7 +160,9 @@ class _CentredRows:
         return scaled
 
 
-def _rates(alpha: float, n: int, batch_size: int, square: float) -> Rates:
+def _rates(
+    alpha: float, n: int, batch_size: int, square: float
+) -> "_kernels.primal_dual.Rates":
     """Return the steps at which primal and dual distances contract at the same rate."""
     ridge = 0.5 * alpha
     # Rows all equal to their class mean: any scale will do.
@@ -170,7 +172,7 @@ def _rates(alpha: float, n: int, batch_size: int, square: float) -> Rates:
     sigma = ridge * (rest + root) / (4.0 * batch_size * square)
     tau = 1.0 / (4.0 * sigma * square)
     theta = 1.0 - ridge / (ridge + 2.0 * sigma * square)
-    return Rates(sigma, tau, theta, ridge, n, batch_size)
+    return _kernels.primal_dual.Rates(sigma, tau, theta, ridge, n, batch_size)
 
 
 def _draw(rng: np.random.Generator, n: int, batch_size: int, n_steps: int) -> IntArray:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from aucmax._kernels.low_rank import add_products
+from aucmax import _kernels
 from aucmax._utils.state import FLOATS, expect, expect_array, expect_count
 from aucmax._utils.typing import FloatArray, Matrix
 
@@ -79,7 +79,9 @@ class LowRankMoments:
 
     def add(self, rows: Matrix) -> None:
         """Take in CSR rows of float64, one after the other."""
-        add_products(rows.data, rows.indices, rows.indptr, self.signs, self.sums)
+        _kernels.low_rank.add_products(
+            rows.data, rows.indices, rows.indptr, self.signs, self.sums
+        )
         self.count += rows.shape[0]
 
     def merge(self, other: "LowRankMoments") -> "LowRankMoments":

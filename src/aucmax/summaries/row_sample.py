@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy import sparse
 
-from aucmax._kernels.batches import draw_slots, keep_rows
+from aucmax import _kernels
 from aucmax._utils.state import (
     expect,
     expect_between,
@@ -57,7 +57,7 @@ class Slots:
         if self.policy == "reservoir":
             slots = np.empty(len(is_pos), dtype=np.int64)
             draws = self.rng.random(len(is_pos))
-            draw_slots(draws, is_pos, self.n_seen, self.size, slots)
+            _kernels.batches.draw_slots(draws, is_pos, self.n_seen, self.size, slots)
             return slots
         n_pos = np.cumsum(is_pos)
         n_neg = np.arange(1, len(is_pos) + 1) - n_pos
@@ -116,7 +116,7 @@ class RowSample:
             return
         for own in (0, 1):
             self._grow(own)
-        keep_rows(X, is_pos, slots, *self._rows)
+        _kernels.batches.keep_rows(X, is_pos, slots, *self._rows)
 
     def rows(self) -> tuple[Matrix, BoolArray]:
         """Return the rows kept, and which are positive."""

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from aucmax._kernels.opauc import FOUR, NO_STEP, Iterate, Moments, Rule, learn_rows
+from aucmax import _kernels
 from aucmax._utils.state import (
     expect,
     expect_array,
@@ -29,8 +29,6 @@ LARGEST_BYTES = 8 * 10**9
 DENSE_VALUES = 2**18
 # Values in a line of the cache.
 LINE = 8
-# What to do when there are no steps.
-ONLY_MOMENTS = Rule(NO_STEP, 0.0, 0.0, 0.0, 0.0, 0.0, False)
 
 
 class StreamedMoments:
@@ -64,7 +62,7 @@ class StreamedMoments:
                 "which keeps sketches of them, or OPAUC(reduce='projection'), which "
                 "works on fewer features."
             )
-        self.state = Moments(
+        self.state = _kernels.opauc.Moments(
             n_seen=np.zeros(2, dtype=np.int64),
             n_pending=np.zeros(2, dtype=np.int64),
             spread=np.zeros(2),
@@ -76,10 +74,17 @@ class StreamedMoments:
 
     def add(self, X: Matrix, is_pos: BoolArray) -> None:
         """Take in rows, dense or CSR."""
-        self.learn(X, is_pos, ONLY_MOMENTS, NOWHERE)
+        opauc = _kernels.opauc
+        only_moments = opauc.Rule(opauc.NO_STEP, 0.0, 0.0, 0.0, 0.0, 0.0, False)
+        # Never stepped from, but the compiled loop wants one.
+        self.learn(X, is_pos, only_moments, start_at_zero(0))
 
     def learn(
-        self, X: Matrix, is_pos: BoolArray, rule: Rule, iterate: Iterate
+        self,
+        X: Matrix,
+        is_pos: BoolArray,
+        rule: "_kernels.opauc.Rule",
+        iterate: "_kernels.opauc.Iterate",
     ) -> int | None:
         """Take in rows, stepping as ``rule`` says before each.
 
@@ -94,7 +99,9 @@ class StreamedMoments:
         for low in range(0, n, size):
             rows = as_plain(to_dense(X[low : low + size]))
             labels = is_pos[low : low + size]
-            n_learned = learn_rows(rows, labels, *self.state, *rule, *iterate)
+            n_learned = _kernels.opauc.learn_rows(
+                rows, labels, *self.state, *rule, *iterate
+            )
             if n_learned < len(rows):
                 return low + n_learned
         return None
@@ -102,9 +109,13 @@ class StreamedMoments:
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""
         width = padded(expect_count(self, "n_features", low=1))
-        state = expect_type(self, "state", Moments)
+        state = expect_type(self, "state", _kernels.opauc.Moments)
         n_block = expect_array(state, "pending", (2, None, width)).shape[1]
-        expect(n_block > 0 and n_block % FOUR == 0, self, "pending is no whole block")
+        expect(
+            n_block > 0 and n_block % _kernels.opauc.FOUR == 0,
+            self,
+            "pending is no whole block",
+        )
         expect_counts(state, "n_pending", (2,), n_block - 1)
         expect_counts(state, "n_seen", (2,))
         expect_array(state, "spread", (2,))
@@ -132,14 +143,14 @@ class StreamedMoments:
 
 def padded(n_features: int) -> int:
     """Return the number of features, rounded up as the compiled loops need it."""
-    return -(-n_features // FOUR) * FOUR
+    return -(-n_features // _kernels.opauc.FOUR) * _kernels.opauc.FOUR
 
 
-def start_at_zero(n_features: int) -> Iterate:
+def start_at_zero(n_features: int) -> "_kernels.opauc.Iterate":
     """Return where steps begin."""
     width = padded(n_features)
     coef, average, squares = (_zeros(width) for _ in range(3))
-    return Iterate(coef, average, squares, np.zeros(2))
+    return _kernels.opauc.Iterate(coef, average, squares, np.zeros(2))
 
 
 def _zeros(*shape: int) -> FloatArray:
@@ -151,7 +162,3 @@ def _zeros(*shape: int) -> FloatArray:
     memory = np.zeros(n + LINE)
     start = -(memory.ctypes.data // memory.itemsize) % LINE
     return memory[start : start + n].reshape(shape)
-
-
-# Never stepped from, but the compiled loop wants one.
-NOWHERE = start_at_zero(0)

@@ -3,7 +3,7 @@
 
 import math
 
-from aucmax._kernels.opauc import ADAPTIVE, Rule
+from aucmax import _kernels
 from aucmax.solvers.online.opauc import StepLearner
 
 
@@ -45,8 +45,8 @@ class AdaptiveLearner(StepLearner):
         offset: float,
         averaged: bool,
     ) -> None:
-        rule = Rule(
-            kind=ADAPTIVE,
+        rule = _kernels.opauc.Rule(
+            kind=_kernels.opauc.ADAPTIVE,
             ridge=0.5 * float(alpha),
             step_size=0.0 if step_size is None else float(step_size),
             offset=float(offset),

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from aucmax._kernels.low_rank import State, combine_columns, sketch_steps
-from aucmax._kernels.products import add_weighted_rows
+from aucmax import _kernels
 from aucmax._utils.state import (
     FLOATS,
     expect,
@@ -86,7 +85,7 @@ class LowRankGradient:
         self.fold_every = max(FOLD_ROWS, n_features // 16)
         n_columns = 2 * (rank + 1)
         # Zeros that nobody has written to take no memory.
-        self.state = State(
+        self.state = _kernels.low_rank.State(
             sums=np.zeros((n_features, n_columns), sums_dtype(n_features, n_columns)),
             gram=np.zeros((n_columns, n_columns)),
             image=np.zeros(n_columns),
@@ -104,7 +103,7 @@ class LowRankGradient:
 
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""
-        state = expect_type(self, "state", State)
+        state = expect_type(self, "state", _kernels.low_rank.State)
         width = expect_array(state, "totals", (2, None)).shape[1]
         expect(width > 1, self, "its rank is zero")
         n_columns = 2 * width
@@ -156,12 +155,16 @@ class LowRankGradient:
     def _last(self) -> FloatArray:
         state = self.state
         scale = state.scalars[0]
-        return combine_columns(state.sums, state.mix, scale, state.parts[:, 0])
+        return _kernels.low_rank.combine_columns(
+            state.sums, state.mix, scale, state.parts[:, 0]
+        )
 
     def _sum(self) -> FloatArray:
         state = self.state
         mass = state.scalars[1]
-        total = combine_columns(state.sums, state.mix_sum, mass, state.parts[:, 0])
+        total = _kernels.low_rank.combine_columns(
+            state.sums, state.mix_sum, mass, state.parts[:, 0]
+        )
         return total + state.parts[:, 1]
 
     def _fold(self) -> None:
@@ -169,7 +172,7 @@ class LowRankGradient:
         state = self.state
         state.parts[:, 0], state.parts[:, 1] = self._last(), self._sum()
         state.image[:] = 0.0
-        add_weighted_rows(
+        _kernels.products.add_weighted_rows(
             state.sums, np.ascontiguousarray(state.parts[:, 0]), state.image
         )
         state.mix[:] = state.mix_sum[:] = 0.0
@@ -181,7 +184,7 @@ class LowRankGradient:
         draws = np.ones((rows.shape[0], rank + 1))
         draws[:, :rank] = self.rng.standard_normal((rows.shape[0], rank))
         draws[:, :rank] /= np.sqrt(rank)
-        return sketch_steps(
+        return _kernels.low_rank.sketch_steps(
             rows.data,
             rows.indices,
             rows.indptr,

@@ -4,7 +4,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._kernels.oam import csr_steps, dense_steps
+from aucmax import _kernels
 from aucmax._utils.state import (
     expect_array,
     expect_between,
@@ -83,7 +83,7 @@ class OAMLearner:
 
     def learn(self, X: Matrix, is_pos: BoolArray) -> None:
         """Take in rows."""
-        dense_steps(
+        _kernels.oam.dense_steps(
             X,
             is_pos,
             self.slots.assign(is_pos),
@@ -125,7 +125,7 @@ class SparseOAMLearner(OAMLearner):
         slots = self.slots.assign(is_pos)
         longest = int(np.diff(X.indptr)[slots >= 0].max(initial=0))
         self.values, self.columns = widened(self.values, self.columns, longest)
-        csr_steps(
+        _kernels.oam.csr_steps(
             X.data,
             X.indices,
             X.indptr,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from aucmax._kernels.oilk import Settings, Support, learn_rows, score_csr, score_dense
+from aucmax import _kernels
 from aucmax._utils.state import (
     expect,
     expect_array,
@@ -68,10 +68,10 @@ class KernelModel(NamedTuple):
             rows, part = X[low : low + BLOCK_ROWS], out[low : low + BLOCK_ROWS]
             if not is_sparse(self.basis):
                 rows = np.ascontiguousarray(to_dense(rows), dtype=np.float64)
-                score_dense(rows, self.basis, self.coef, self.gamma, part)
+                _kernels.oilk.score_dense(rows, self.basis, self.coef, self.gamma, part)
                 continue
             parts = (*csr_parts(rows), *csr_parts(self.basis))
-            score_csr(*parts, self.coef, self.gamma, np.zeros(d), part)
+            _kernels.oilk.score_csr(*parts, self.coef, self.gamma, np.zeros(d), part)
         return out
 
 
@@ -119,7 +119,7 @@ class OILKLearner:
         is_squared: bool = False,
         rng: np.random.Generator,
     ) -> None:
-        self.settings = Settings(
+        self.settings = _kernels.oilk.Settings(
             gamma=0.0 if gamma is None else float(gamma),
             step_size=0.0 if step_size is None else float(step_size),
             loss_weight=0.0 if loss_weight is None else float(loss_weight),
@@ -132,7 +132,7 @@ class OILKLearner:
         self.sparse_rows = sparse_rows
         self.slots = Slots(budget, rng, policy)
         size = 2 * budget
-        self.support = Support(
+        self.support = _kernels.oilk.Support(
             values=np.zeros((size, 0 if sparse_rows else n_features)),
             columns=np.zeros((size, 0), dtype=np.int32),
             lengths=np.zeros(size, dtype=np.int64),
@@ -149,7 +149,7 @@ class OILKLearner:
 
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""
-        expect_constants(self, "settings", Settings)
+        expect_constants(self, "settings", _kernels.oilk.Settings)
         d = expect_count(self, "n_features", low=1)
         is_sparse = expect_flag(self, "sparse_rows")
         budget = expect_count(expect_type(self, "slots", Slots), "size", low=1)
@@ -161,7 +161,7 @@ class OILKLearner:
             expect_values(self, "held", is_pos, (n,), np.bool_)
 
     def _check_support(self, size: int, d: int, is_sparse: bool) -> None:
-        support = expect_type(self, "support", Support)
+        support = expect_type(self, "support", _kernels.oilk.Support)
         values = expect_array(support, "values", (size, None if is_sparse else d))
         width = values.shape[1]
         columns = expect_array(
@@ -237,7 +237,7 @@ class OILKLearner:
             values, columns = widened(support.values, support.columns, longest)
             self.support = support._replace(values=values, columns=columns)
             X, (data, indices, indptr) = np.zeros((n, 0)), csr_parts(X)
-        n_learned = learn_rows(
+        n_learned = _kernels.oilk.learn_rows(
             X,
             data,
             indices,

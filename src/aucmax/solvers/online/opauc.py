@@ -5,7 +5,7 @@ The step for a row averages the loss over all earlier rows of the other class, o
 count, mean and covariance are all that matters.
 """
 
-from aucmax._kernels.opauc import EIGHT, GRADIENT, SHORT, Iterate, Rule
+from aucmax import _kernels
 from aucmax._utils.state import expect_array, expect_constants, expect_type
 from aucmax._utils.typing import BoolArray, Matrix
 from aucmax.solvers.online._base import Diverged, LinearModel
@@ -17,7 +17,7 @@ class StepLearner:
 
     is_order_free = False
 
-    def __init__(self, n_features: int, rule: Rule) -> None:
+    def __init__(self, n_features: int, rule: "_kernels.opauc.Rule") -> None:
         self.rule = rule
         self.moments = StreamedMoments(n_features, block_rows(n_features))
         self.iterate = start_at_zero(n_features)
@@ -29,9 +29,9 @@ class StepLearner:
 
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""
-        expect_constants(self, "rule", Rule)
+        expect_constants(self, "rule", _kernels.opauc.Rule)
         moments = expect_type(self, "moments", StreamedMoments)
-        iterate = expect_type(self, "iterate", Iterate)
+        iterate = expect_type(self, "iterate", _kernels.opauc.Iterate)
         for name in ("coef", "average", "squares"):
             expect_array(iterate, name, (padded(moments.n_features),))
         expect_array(iterate, "progress", (2,))
@@ -75,8 +75,8 @@ class GradientLearner(StepLearner):
         self, n_features: int, *, alpha: float, step_size: float | None
     ) -> None:
         refuse_turning_around(step_size, alpha)
-        rule = Rule(
-            kind=GRADIENT,
+        rule = _kernels.opauc.Rule(
+            kind=_kernels.opauc.GRADIENT,
             ridge=0.5 * float(alpha),
             step_size=0.0 if step_size is None else float(step_size),
             offset=0.0,
@@ -102,6 +102,6 @@ def block_rows(n_features: int) -> int:
     Each step multiplies with those that wait, half of them on average, which counts
     where the scatter is small. Measured at 54, 123, 300 and 800 features.
     """
-    if n_features <= SHORT:
-        return EIGHT
+    if n_features <= _kernels.opauc.SHORT:
+        return _kernels.opauc.EIGHT
     return 32 if n_features < 500 else 64

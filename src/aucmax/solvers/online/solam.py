@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from aucmax._kernels.solam import Rates, dense_rows, sparse_rows
+from aucmax import _kernels
 from aucmax._utils.state import expect_array, expect_constants, expect_flag
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix
 from aucmax.solvers.online._base import Diverged, LinearModel
@@ -48,7 +48,7 @@ class SaddlePointLearner:
         exact_duals: bool = True,
     ) -> None:
         auto = EXACT_RATE if exact_duals else PAPER_RATE
-        self.rates = Rates(
+        self.rates = _kernels.solam.Rates(
             float(alpha),
             float(radius),
             auto if step_size is None else float(step_size),
@@ -69,7 +69,7 @@ class SaddlePointLearner:
 
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""
-        expect_constants(self, "rates", Rates)
+        expect_constants(self, "rates", _kernels.solam.Rates)
         is_sparse = expect_flag(self, "sparse_rows")
         expect_array(self, "vectors", (None, 4) if is_sparse else (4, None))
         expect_array(self, "classes", (2, 4))
@@ -81,9 +81,11 @@ class SaddlePointLearner:
         state = self.vectors, self.classes, self.scalars
         if self.sparse_rows:
             rows = X.data, X.indices, X.indptr
-            n = sparse_rows(*rows, is_pos, self.rates, *state, self.products)
+            n = _kernels.solam.sparse_rows(
+                *rows, is_pos, self.rates, *state, self.products
+            )
         else:
-            n = dense_rows(X, is_pos, self.rates, *state)
+            n = _kernels.solam.dense_rows(X, is_pos, self.rates, *state)
         if n < len(is_pos):
             raise Diverged(
                 "A step of SOLAM overflowed: the size of the rows does not suit "

@@ -1,25 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Class-balanced losses of single rows, in O(nonzeros) per row."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
-from aucmax._kernels.online_univariate import (
-    EXPONENTIAL,
-    LOGISTIC,
-    SQUARE,
-    Rates,
-    dense_rows,
-    sparse_rows,
-)
+from aucmax import _kernels
 from aucmax._utils.state import expect_array, expect_constants, expect_flag
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix
 from aucmax.solvers.online._base import Diverged, LinearModel
 
 Loss = Literal["exponential", "square", "logistic"]
+LOSSES = get_args(Loss)
 
-CODES = {"exponential": EXPONENTIAL, "square": SQUARE, "logistic": LOGISTIC}
 # Steps of no setting, as a share of the largest stable one of the square loss: a half,
 # and four times as much for the logistic loss, whose curvature is at most a quarter.
 AUTO_RATES = {"exponential": 0.5, "square": 0.5, "logistic": 2.0}
@@ -65,8 +58,8 @@ class UnivariateLearner:
         max_class_weight: float = 100.0,
         average: bool = True,
     ) -> None:
-        self.rates = Rates(
-            CODES[loss],
+        self.rates = _kernels.online_univariate.Rates(
+            _code(loss),
             float(alpha),
             AUTO_RATES[loss] if step_size is None else float(step_size),
             float(max_class_weight),
@@ -88,7 +81,7 @@ class UnivariateLearner:
 
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""
-        expect_constants(self, "rates", Rates)
+        expect_constants(self, "rates", _kernels.online_univariate.Rates)
         is_sparse = expect_flag(self, "sparse_rows")
         expect_array(self, "vectors", (None, 3) if is_sparse else (3, None))
         expect_array(self, "classes", (2, 4))
@@ -99,9 +92,11 @@ class UnivariateLearner:
         """Make one step per row."""
         state = self.rates, self.vectors, self.classes, self.scalars
         if self.sparse_rows:
-            n = sparse_rows(X.data, X.indices, X.indptr, is_pos, *state)
+            n = _kernels.online_univariate.sparse_rows(
+                X.data, X.indices, X.indptr, is_pos, *state
+            )
         else:
-            n = dense_rows(X, is_pos, *state)
+            n = _kernels.online_univariate.dense_rows(X, is_pos, *state)
         if n < len(is_pos):
             raise Diverged(
                 "A step of OnlineUnivariate overflowed: "
@@ -133,3 +128,13 @@ class UnivariateLearner:
         total = mass * self.vectors[:, 0] + shift_mass * self.vectors[:, 1]
         total += self.vectors[:, 2]
         return LinearModel(total / max(1.0, self.classes[:, 0].sum()))
+
+
+def _code(loss: Loss) -> int:
+    kernels = _kernels.online_univariate
+    codes = {
+        "exponential": kernels.EXPONENTIAL,
+        "square": kernels.SQUARE,
+        "logistic": kernels.LOGISTIC,
+    }
+    return codes[loss]
