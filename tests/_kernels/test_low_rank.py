@@ -43,9 +43,8 @@ def run(X, is_pos, draws, ridge, step_size, state=None):
     X = sparse.csr_matrix(X)
     state = state or empty_state(X.shape[1], draws.shape[1])
     draws = np.column_stack([draws, np.ones(len(draws))])
-    n_done = sketch_steps(
-        X.data, X.indices, X.indptr, is_pos, draws, ridge, step_size, state
-    )
+    rows = (X.data, X.indices, X.indptr)
+    n_done = sketch_steps(rows, is_pos, draws, ridge, step_size, state)
     scale, mass, _, mass_all = state.scalars
     first, rest = state.parts.T
     last = combine_columns(state.sums, state.mix, scale, first)

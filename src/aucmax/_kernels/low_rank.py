@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._kernels.jit import jit
+from aucmax._kernels.products import dot
 from aucmax._utils.typing import BoolArray, FloatArray
 
 # A step beyond this would overflow within a few rows.
@@ -68,11 +69,23 @@ class State(NamedTuple):
     scalars: FloatArray
 
 
+# Places in ``scalars``.
+SCALE, MASS, N_STEPS, TOTAL_MASS = range(4)
+
+
+class Row(NamedTuple):
+    """The nonzeros of a row, its draws, its squared norm, and ``sums' x``."""
+
+    values: FloatArray
+    columns: NDArray[np.int32]
+    draws: FloatArray
+    norm: float
+    seen: FloatArray
+
+
 @jit(reorder_sums=True)
 def sketch_steps(
-    data: FloatArray,
-    indices: NDArray[np.int32],
-    indptr: NDArray[np.int32],
+    rows: tuple[FloatArray, NDArray[np.int32], NDArray[np.int32]],
     is_pos: BoolArray,
     draws: FloatArray,
     ridge: float,
@@ -81,120 +94,181 @@ def sketch_steps(
 ) -> int:
     """Make one step per CSR row and add it to its sketch; return how many were made.
 
-    Fewer than there are rows if the next one would overflow. The penalty is ``ridge / 2
-    |coef|^2``. A ``step_size`` of zero means one over the trace of the curvature.
+    Fewer than there are rows if the next one would overflow. ``rows`` are data, indices
+    and indptr. The penalty is ``ridge / 2 |coef|^2``. A ``step_size`` of zero means one
+    over the trace of the curvature.
     """
-    sums, gram, image, mix, mix_sum, parts, totals, scalars = state
-    width = totals.shape[1]
-    rank = width - 1
-    n_columns = 2 * width
-    u, pulled = np.empty(n_columns), np.empty(width)
-    scale, mass, n_steps, mass_all = scalars
-    n_done = 0
-    for i in range(is_pos.shape[0]):
-        low, high = indptr[i], indptr[i + 1]
-        own = np.int64(is_pos[i])
-        start, opposite = own * width, (1 - own) * width
-        last = opposite + rank
-        e = draws[i]
-        # u = sums' x. Four features at a time arrive from memory at once.
-        u[:] = 0.0
-        done = low + (high - low) // 4 * 4
-        for k in range(low, done, 4):
-            one, two, three, four = data[k], data[k + 1], data[k + 2], data[k + 3]
-            a, b = sums[indices[k]], sums[indices[k + 1]]
-            c, d = sums[indices[k + 2]], sums[indices[k + 3]]
-            for j in range(n_columns):
-                u[j] += (one * a[j] + two * b[j]) + (three * c[j] + four * d[j])
-        for k in range(done, high):
-            one, a = data[k], sums[indices[k]]
-            for j in range(n_columns):
-                u[j] += one * a[j]
-        score, size = 0.0, 0.0
-        for k in range(low, high):
-            score += data[k] * parts[indices[k], 0]
-            size += data[k] * data[k]
-        score *= scale
-        # Nothing changes before it is known that the step does not overflow.
-        count, drawn = totals[1 - own, rank], totals[1 - own]
-        pull, shrink, step = 0.0, 1.0, 0.0
-        if count > 0.0:
-            step = step_size
-            if step == 0.0:
-                # The curvature is (x - c)(x - c)' + sketch + ridge, and a step of one
-                # over its trace moves no two weights apart: this cannot diverge.
-                norm = gram[last, last] / (count * count)
-                trace = size - 2.0 * u[last] / count + norm
-                for j in range(opposite, last):
-                    drift = drawn[j - opposite]
-                    trace += gram[j, j] / count + drift * drift * norm / count
-                    trace -= 2.0 * drift * gram[j, last] / (count * count)
-                step = 1.0 / (trace + 2.0 * ridge) if trace > 0.0 else 0.0
-            margin = score
-            for j in range(n_columns):
-                margin += u[j] * mix[j]
-            for j in range(width):
-                total = image[opposite + j]
-                for m in range(n_columns):
-                    total += gram[opposite + j, m] * mix[m]
-                pulled[j] = total
-            centre = pulled[rank] / count
-            margin -= centre
-            worst, along = 0.0, 0.0
-            for j in range(rank):
-                pulled[j] -= drawn[j] * centre
-                along += drawn[j] * pulled[j]
-                worst = max(worst, abs(pulled[j]))
-            pull = margin - (1.0 if own == 1 else -1.0)
-            worst = step * (worst + abs(pull)) * (1.0 + size)
-            if not worst < LARGEST:
-                break
-            shrink = 1.0 - step * ridge
-            pulled[rank] = -along / count - pull
-        # The sketch gets the row and the weights stay what they are; then the step.
-        kept, kept_sum = 0.0, 0.0
+    data, indices, indptr = rows
+    width = state.totals.shape[1]
+    seen, pulled = np.empty(2 * width), np.empty(width)
+    for i in range(len(is_pos)):
+        own = int(is_pos[i])
+        values = data[indptr[i] : indptr[i + 1]]
+        columns = indices[indptr[i] : indptr[i + 1]]
+        _write_seen(values, columns, state.sums, seen)
+        row = Row(values, columns, draws[i], dot(values, values), seen)
+        score = _score(values, columns, state)
+        if state.totals[1 - own, width - 1] == 0.0:
+            _add_row(row, own, score, state)
+            continue
+        step = step_size
+        if step == 0.0:
+            step = _safe_step(row, own, ridge, state)
+        pull = _write_pull(row, own, score, state, pulled)
+        longest = step * (np.abs(pulled).max() + abs(pull)) * (1.0 + row.norm)
+        # Also when it is NaN. Nothing has changed yet.
+        if not longest < LARGEST:
+            return i
+        _add_row(row, own, score, state)
+        _make_step(row, own, step, ridge, pull, pulled, state)
+        _add_to_average(state)
+    return len(is_pos)
+
+
+@jit(reorder_sums=True)
+def _write_seen(
+    values: FloatArray,
+    columns: NDArray[np.int32],
+    sums: NDArray[Any],
+    seen: FloatArray,
+) -> None:
+    """Write ``sums' x``."""
+    seen[:] = 0.0
+    for k in range(len(values)):
+        value, column = values[k], columns[k]
+        for j in range(len(seen)):
+            seen[j] += value * sums[column, j]
+
+
+@jit(reorder_sums=True)
+def _score(values: FloatArray, columns: NDArray[np.int32], state: State) -> Any:
+    """Return ``scale * parts[:, 0]' x``."""
+    parts, score = state.parts, 0.0
+    for k in range(len(values)):
+        score += values[k] * parts[columns[k], 0]
+    return state.scalars[SCALE] * score
+
+
+@jit(reorder_sums=True)
+def _safe_step(row: Row, own: int, ridge: float, state: State) -> Any:
+    """Return one over the trace of the curvature, zero if there is none.
+
+    The curvature is ``(x - mean)(x - mean)' + sketch + ridge``; such a step moves no
+    two weights apart, so this cannot diverge.
+    """
+    width = state.totals.shape[1]
+    start, last = (1 - own) * width, (2 - own) * width - 1
+    gram, drawn = state.gram, state.totals[1 - own]
+    count = drawn[width - 1]
+    norm = gram[last, last] / (count * count)
+    trace = row.norm - 2.0 * row.seen[last] / count + norm
+    for j in range(width - 1):
+        trace += gram[start + j, start + j] / count + drawn[j] ** 2 * norm / count
+        trace -= 2.0 * drawn[j] * gram[start + j, last] / (count * count)
+    return 1.0 / (trace + 2.0 * ridge) if trace > 0.0 else 0.0
+
+
+@jit(reorder_sums=True)
+def _write_pull(
+    row: Row, own: int, score: float, state: State, pulled: FloatArray
+) -> Any:
+    """Return how much the margin of a row is above its label.
+
+    Writes the covariance of the other class times the weights, as coefficients of the
+    columns of its sketch, all but the last times its number of rows.
+    """
+    width = len(pulled)
+    rank, start = width - 1, (1 - own) * width
+    drawn = state.totals[1 - own]
+    for j in range(width):
+        pulled[j] = state.image[start + j] + dot(state.gram[start + j], state.mix)
+    centre = pulled[rank] / drawn[rank]
+    for j in range(rank):
+        pulled[j] -= drawn[j] * centre
+    pull = score + dot(row.seen, state.mix) - centre - (2 * own - 1)
+    pulled[rank] = -dot(drawn[:rank], pulled[:rank]) / drawn[rank] - pull
+    return pull
+
+
+@jit(reorder_sums=True)
+def _add_row(row: Row, own: int, score: float, state: State) -> None:
+    """Add a row to the sketch of its class; the weights stay what they are."""
+    values, columns, draws, norm, seen = row
+    sums, gram, parts, width = state.sums, state.gram, state.parts, len(draws)
+    start = own * width
+    block = slice(start, start + width)
+    kept, kept_sum = dot(draws, state.mix[block]), dot(draws, state.mix_sum[block])
+    for j in range(width):
+        state.totals[own, j] += draws[j]
+        state.image[start + j] += score * draws[j]
+        for m in range(2 * width):
+            gram[start + j, m] += draws[j] * seen[m]
+    for j in range(width):
+        seen[start + j] += norm * draws[j]
+    for m in range(2 * width):
+        entries = gram[m, block]
         for j in range(width):
-            kept += e[j] * mix[start + j]
-            kept_sum += e[j] * mix_sum[start + j]
-            totals[own, j] += e[j]
-            image[start + j] += score * e[j]
-            for m in range(n_columns):
-                gram[start + j, m] += e[j] * u[m]
+            entries[j] += seen[m] * draws[j]
+    for k in range(len(values)):
+        value, entries = values[k], sums[columns[k], block]
+        parts[columns[k], 1] -= kept_sum * value
         for j in range(width):
-            u[start + j] += size * e[j]
-        for m in range(n_columns):
-            for j in range(width):
-                gram[m, start + j] += u[m] * e[j]
-        change = -kept * shrink - step * pull
-        for m in range(n_columns):
-            image[m] = shrink * image[m] + change * u[m]
-            mix[m] *= shrink
-        if step > 0.0:
-            for j in range(width):
-                mix[opposite + j] -= step / count * pulled[j]
-        scale *= shrink
-        change /= scale
-        change_sum = -mass * change - kept_sum
-        for k in range(low, high):
-            one, a = data[k], sums[indices[k]]
-            parts[indices[k], 0] += change * one
-            parts[indices[k], 1] += change_sum * one
-            for j in range(width):
-                a[start + j] += one * e[j]
-        if count > 0.0:
-            n_steps += 1.0
-            mass_all += n_steps * n_steps
-            mass += n_steps * n_steps * scale
-            for j in range(n_columns):
-                mix_sum[j] += n_steps * n_steps * mix[j]
-        if scale < SMALLEST_SCALE:
-            for k in range(parts.shape[0]):
-                parts[k, 1] += mass * parts[k, 0]
-                parts[k, 0] *= scale
-            scale, mass = 1.0, 0.0
-        n_done += 1
-    scalars[0], scalars[1], scalars[2], scalars[3] = scale, mass, n_steps, mass_all
-    return n_done
+            entries[j] += value * draws[j]
+    _add_to_weights(row, -kept, state)
+
+
+@jit(reorder_sums=True)
+def _add_to_weights(row: Row, change: float, state: State) -> None:
+    """Add ``change * x`` to the weights; the sum of earlier ones stays what it is."""
+    values, columns, image, parts = row.values, row.columns, state.image, state.parts
+    for m in range(len(image)):
+        image[m] += change * row.seen[m]
+    change /= state.scalars[SCALE]
+    mass = state.scalars[MASS]
+    for k in range(len(values)):
+        parts[columns[k], 0] += change * values[k]
+        parts[columns[k], 1] -= mass * change * values[k]
+
+
+@jit(reorder_sums=True)
+def _make_step(
+    row: Row,
+    own: int,
+    step: float,
+    ridge: float,
+    pull: float,
+    pulled: FloatArray,
+    state: State,
+) -> None:
+    """Shrink the weights by the penalty, and move them along the gradient."""
+    width = len(pulled)
+    start = (1 - own) * width
+    shrink = 1.0 - step * ridge
+    for m in range(2 * width):
+        state.image[m] *= shrink
+        state.mix[m] *= shrink
+    state.scalars[SCALE] *= shrink
+    share = step / state.totals[1 - own, width - 1]
+    for j in range(width):
+        state.mix[start + j] -= share * pulled[j]
+    _add_to_weights(row, -step * pull, state)
+
+
+@jit(reorder_sums=True)
+def _add_to_average(state: State) -> None:
+    """Add the weights to the sum of earlier ones."""
+    scalars, parts = state.scalars, state.parts
+    scalars[N_STEPS] += 1.0
+    weight = scalars[N_STEPS] ** 2
+    scalars[TOTAL_MASS] += weight
+    scalars[MASS] += weight * scalars[SCALE]
+    for m in range(len(state.mix)):
+        state.mix_sum[m] += weight * state.mix[m]
+    if scalars[SCALE] < SMALLEST_SCALE:
+        for k in range(len(parts)):
+            parts[k, 1] += scalars[MASS] * parts[k, 0]
+            parts[k, 0] *= scalars[SCALE]
+        scalars[SCALE], scalars[MASS] = 1.0, 0.0
 
 
 @jit(reorder_sums=True)

@@ -185,9 +185,7 @@ class LowRankGradient:
         draws[:, :rank] = self.rng.standard_normal((rows.shape[0], rank))
         draws[:, :rank] /= np.sqrt(rank)
         return _kernels.low_rank.sketch_steps(
-            rows.data,
-            rows.indices,
-            rows.indptr,
+            (rows.data, rows.indices, rows.indptr),
             is_pos,
             draws,
             self.ridge,
