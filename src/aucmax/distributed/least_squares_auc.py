@@ -10,7 +10,6 @@ from aucmax.distributed._moments import moments_of
 from aucmax.distributed._partitions import partitions_of
 from aucmax.distributed._scorer import DaskScorer, store_linear
 from aucmax.estimators.least_squares_auc import LeastSquaresAUC
-from aucmax.solvers.closed_form import solve_moments
 
 
 class DaskLeastSquaresAUC(DaskScorer, LeastSquaresAUC):
@@ -30,7 +29,7 @@ class DaskLeastSquaresAUC(DaskScorer, LeastSquaresAUC):
 
     Attributes
     ----------
-    coef_, intercept_, classes_, n_iter_, objective_, history_, n_features_in_
+    coef_, intercept_, classes_, alpha_, n_iter_, objective_, history_, n_features_in_
         As in :class:`~aucmax.LeastSquaresAUC`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features, when X is a frame.
@@ -81,7 +80,7 @@ class DaskLeastSquaresAUC(DaskScorer, LeastSquaresAUC):
             inputs = check_inputs(self, partitions)
             if self._is_direct(inputs.shape[1], inputs.is_sparse):
                 pos, neg = fetch([moments_of(inputs.parts)])[0]
-                result = solve_moments(pos, neg, alpha=self.alpha)
+                result = self._solve_moments(pos, neg)
             else:
                 result = self._solve_implicit(linear_design(inputs), inputs)
             store_linear(self, result, inputs)

@@ -37,8 +37,9 @@ class DaskOPAUC(DaskScorer, OPAUC):
     alpha, verbose
         As in :class:`~aucmax.OPAUC`.
     solver, rank, reduce
-        Only ``solver="exact"``, ``rank=None`` and ``reduce=None``: the other methods
-        depend on the order of the rows, or on random numbers for each.
+        Only ``solver="exact"``, ``rank=None``, which is "auto" here, and
+        ``reduce=None``: the other methods depend on the order of the rows, or on random
+        numbers for each.
     n_components, step_size, shuffle, random_state
         Of those methods; kept so that the parameters are those of OPAUC.
 
@@ -146,10 +147,14 @@ class DaskOPAUC(DaskScorer, OPAUC):
                 )
         return self.classes_
 
+    def _begin(self, X: Matrix, rng: np.random.Generator) -> ExactLearner:
+        alpha = None if isinstance(self.alpha, str) else self.alpha
+        return ExactLearner(X.shape[1], alpha=alpha)
+
     def _refuse_other_methods(self) -> None:
         for name, only in (("solver", "exact"), ("rank", None), ("reduce", None)):
             value = getattr(self, name)
-            if value != only:
+            if value != only and (name, value) != ("rank", "auto"):
                 raise ValueError(
                     f"DaskOPAUC has only {name}={only!r}, but {name}={value!r} was "
                     "chosen, which learns from one row after the other. Use OPAUC."

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The pairwise square loss in closed form."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
@@ -26,13 +27,17 @@ from aucmax.estimators._source import (
 )
 from aucmax.solvers._base import Result
 from aucmax.solvers.closed_form import (
+    MANY_FEATURES,
+    auto_alpha,
     collect_moments,
+    estimate_variance,
     solve_implicit,
     solve_moments,
+    total_variance,
 )
+from aucmax.summaries import ClassMoments
 
-# Up to these many features a d x d matrix is cheaper than many passes over the rows.
-DIRECT_DENSE = 4096
+# Up to so many features of sparse rows, a d x d matrix is cheaper than many passes.
 DIRECT_SPARSE = 512
 
 
@@ -50,8 +55,11 @@ class LeastSquaresAUC(LinearScorer):
 
     Parameters
     ----------
-    alpha : float, default=1e-3
-        Strength of the penalty, relative to the mean over pairs.
+    alpha : "auto" or float, default="auto"
+        Strength of the penalty, relative to the mean over pairs. "auto" is 1e-3 for up
+        to 4,096 features. For more, which mostly means text, it is 2e-4 times the sum
+        of the variances of all features within the classes: rows of counts then need a
+        larger one than rows of unit length.
     solver : {"auto", "direct", "cg"}, default="auto"
         "direct" forms the covariances, O(n d^2 + d^3), one pass. "cg" never forms them,
         two passes a step: for many or sparse features. "auto" decides by their number.
@@ -68,6 +76,8 @@ class LeastSquaresAUC(LinearScorer):
         Minus the threshold with the best balanced accuracy on the training rows.
     classes_ : ndarray of shape (2,)
         The labels; ``classes_[1]`` is the positive one.
+    alpha_ : float
+        Strength of the penalty that was used.
     n_iter_ : int
         Steps taken; 1 for the direct solver.
     objective_ : float
@@ -94,7 +104,7 @@ class LeastSquaresAUC(LinearScorer):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "alpha": [POSITIVE],
+        "alpha": [POSITIVE, StrOptions({"auto"})],
         "solver": [StrOptions({"auto", "direct", "cg"})],
         "tol": [POSITIVE],
         "max_iter": [COUNT],
@@ -102,7 +112,7 @@ class LeastSquaresAUC(LinearScorer):
 
     def __init__(
         self,
-        alpha: float = 1e-3,
+        alpha: float | str = "auto",
         *,
         solver: str = "auto",
         tol: float = 1e-8,
@@ -181,7 +191,7 @@ class LeastSquaresAUC(LinearScorer):
                     inputs.weight,
                     *resume_fit(self, inputs, checkpoint),
                 )
-                result = solve_moments(pos, neg, alpha=self.alpha)
+                result = self._solve_moments(pos, neg)
             elif checkpoint is None:
                 result = self._solve_implicit(streamed_design(inputs), inputs)
             else:
@@ -197,20 +207,32 @@ class LeastSquaresAUC(LinearScorer):
     def _is_direct(self, n_features: int, is_sparse: bool) -> bool:
         if self.solver != "auto":
             return self.solver == "direct"
-        return n_features <= (DIRECT_SPARSE if is_sparse else DIRECT_DENSE)
+        return n_features <= (DIRECT_SPARSE if is_sparse else MANY_FEATURES)
 
     def _solve(self, inputs: FitInputs) -> Result:
         if self._is_direct(inputs.X.shape[1], is_sparse(inputs.X)):
             pos, neg = collect_moments([inputs.X], inputs.is_pos, inputs.weight)
-            return solve_moments(pos, neg, alpha=self.alpha)
+            return self._solve_moments(pos, neg)
         return self._solve_implicit(LocalDesign(inputs.X), inputs)
 
+    def _solve_moments(self, pos: ClassMoments, neg: ClassMoments) -> Result:
+        self._set_alpha(len(pos.mean), lambda: total_variance(pos, neg))
+        return solve_moments(pos, neg, alpha=self.alpha_)
+
     def _solve_implicit(self, design: Design, rows: Labelled) -> Result:
+        self._set_alpha(
+            design.shape[1],
+            lambda: estimate_variance(design, rows.is_pos, rows.weight),
+        )
         return solve_implicit(
             design,
             rows.is_pos,
             rows.weight,
-            alpha=self.alpha,
+            alpha=self.alpha_,
             tol=self.tol,
             max_iter=self.max_iter,
         )
+
+    def _set_alpha(self, n_features: int, variance: Callable[[], float]) -> None:
+        given = not isinstance(self.alpha, str)
+        self.alpha_ = self.alpha if given else auto_alpha(n_features, variance)

@@ -11,11 +11,15 @@ from aucmax._utils.typing import Matrix
 from aucmax._utils.validation import COUNT, POSITIVE, StrOptions
 from aucmax.estimators._online_base import OnlineLinear
 from aucmax.estimators._reduction import choose_projection
+from aucmax.solvers.closed_form import MANY_FEATURES, USUAL_ALPHA
 from aucmax.solvers.online._base import Learner
 from aucmax.solvers.online.exact import ExactLearner
 from aucmax.solvers.online.low_rank import LowRankExact, LowRankGradient
 from aucmax.solvers.online.opauc import GradientLearner
 from aucmax.solvers.online.reduced import Reduced
+
+# What the paper has, and "auto" takes.
+PAPER_RANK = 50
 
 
 def _is_online(estimator: Any) -> bool:
@@ -40,16 +44,20 @@ class OPAUC(OnlineLinear):
 
     Parameters
     ----------
-    alpha : float, default=1e-3
-        Strength of the penalty, relative to the mean over pairs.
+    alpha : "auto" or float, default="auto"
+        Strength of the penalty, relative to the mean over pairs. "auto" is 1e-3, except
+        for "exact" with more than 4,096 features, which mostly means text: 2e-4 times
+        the sum of the variances of all features within the classes, and with ``rank`` a
+        number 1e-5 times that.
     solver : {"exact", "gradient"}, default="exact"
         "exact" solves for the minimum over all rows so far when scores are asked for:
         no step size, and the order of the rows does not matter. "gradient" makes one
         step per row, as in the paper.
-    rank : int, default=None
+    rank : "auto", int or None, default="auto"
         None keeps the covariances, two matrices of ``n_features`` squared. A number
         keeps random sketches of that rank instead, for thousands of features and more;
-        of sparse rows only the nonzeros are touched. The paper has 50.
+        of sparse rows only the nonzeros are touched. The paper has 50, as has "auto"
+        for more than 4,096 features; for fewer it is None.
     reduce : {"features", "projection", "pca"}, default=None
         Work on ``n_components`` features instead: some drawn at random, random
         combinations of all, or the principal components of the rows given to ``fit``.
@@ -104,8 +112,8 @@ class OPAUC(OnlineLinear):
 
     With ``rank`` a number, "gradient" keeps the sketch of the paper. "exact" keeps
     another one, not in the paper, whose sketch fails on its own: covariances in random
-    directions, and the variance of every feature. Text wants a smaller ``alpha`` there,
-    about 1e-5. Below some thousand features, ``rank=None`` is better.
+    directions, and the variance of every feature. Below some thousand features,
+    ``rank=None`` is better.
 
     References
     ----------
@@ -126,9 +134,9 @@ class OPAUC(OnlineLinear):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "alpha": [POSITIVE],
+        "alpha": [POSITIVE, StrOptions({"auto"})],
         "solver": [StrOptions({"exact", "gradient"})],
-        "rank": [COUNT, None],
+        "rank": [COUNT, None, StrOptions({"auto"})],
         "reduce": [StrOptions({"features", "projection", "pca"}), None],
         "n_components": [COUNT],
         "step_size": [POSITIVE, StrOptions({"auto"})],
@@ -139,10 +147,10 @@ class OPAUC(OnlineLinear):
 
     def __init__(
         self,
-        alpha: float = 1e-3,
+        alpha: float | str = "auto",
         *,
         solver: str = "exact",
-        rank: int | None = None,
+        rank: int | str | None = "auto",
         reduce: str | None = None,
         n_components: int = 1000,
         step_size: float | str = "auto",
@@ -198,13 +206,17 @@ class OPAUC(OnlineLinear):
 
     def _begin_plain(self, n_features: int, rng: np.random.Generator) -> Learner:
         step_size = None if isinstance(self.step_size, str) else self.step_size
-        alpha, rank = self.alpha, self.rank
-        if rank is None and self.solver == "exact":
+        alpha = None if isinstance(self.alpha, str) else self.alpha
+        rank = self.rank
+        if isinstance(rank, str):
+            rank = PAPER_RANK if n_features > MANY_FEATURES else None
+        if self.solver == "exact" and rank is None:
             return ExactLearner(n_features, alpha=alpha)
-        if rank is None:
-            return GradientLearner(n_features, alpha=alpha, step_size=step_size)
         if self.solver == "exact":
             return LowRankExact(n_features, rank=rank, alpha=alpha, rng=rng)
+        alpha = USUAL_ALPHA if alpha is None else alpha
+        if rank is None:
+            return GradientLearner(n_features, alpha=alpha, step_size=step_size)
         return LowRankGradient(
             n_features, rank=rank, alpha=alpha, step_size=step_size, rng=rng
         )

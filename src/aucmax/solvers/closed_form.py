@@ -6,7 +6,7 @@ With ``d = mean_pos - mean_neg`` and class covariances ``S``, the mean over pair
 ``(S_pos + S_neg + d d' + alpha / 2 I) coef = d``.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 import numpy as np
@@ -22,6 +22,16 @@ from aucmax.summaries import ClassMoments
 
 # Rows held dense at a time: about 32 MB.
 BLOCK_VALUES = 4 * 2**20
+# Up to so many features, two covariances fit into 270 MB and are solved in a second.
+MANY_FEATURES = 4096
+# The penalty when none is given: the first for up to so many features, beyond that the
+# second times the variance within the classes, as the rows of text may be of any length
+# (counts, or unit rows). With 1e-4 to 5e-4, the AUC on news20 and sector is within 0.01
+# of the best; with a fixed 1e-3 it loses 0.07 on news20.
+USUAL_ALPHA = 1e-3
+SHARE_OF_VARIANCE = 2e-4
+# Random scores that estimate this variance, to a third at worst on news20.
+N_PROBES = 16
 # Moments of the positives and of the negatives.
 Pair = tuple[ClassMoments, ClassMoments]
 
@@ -39,6 +49,44 @@ def solve_moments(pos: ClassMoments, neg: ClassMoments, *, alpha: float) -> Resu
     value = float(coef @ covariance @ coef) + (1.0 - float(gap @ coef)) ** 2
     value += 0.5 * alpha * float(coef @ coef)
     return Result(coef, value, 1, True, "solved directly", [Step(value, 0.0, 1.0)])
+
+
+def auto_alpha(
+    n_features: int,
+    variance: Callable[[], float],
+    share: float = SHARE_OF_VARIANCE,
+) -> float:
+    """Return the penalty for this many features.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features.
+    variance : callable
+        Returns the trace of both covariances together; only asked where it matters.
+    share : float, default=2e-4
+        The penalty as a share of this variance.
+    """
+    if n_features <= MANY_FEATURES:
+        return USUAL_ALPHA
+    return share * variance() or USUAL_ALPHA
+
+
+def total_variance(pos: ClassMoments, neg: ClassMoments) -> float:
+    """Return the trace of both covariances together."""
+    return float(np.trace(pos.scatter) / pos.mass + np.trace(neg.scatter) / neg.mass)
+
+
+def estimate_variance(design: Design, is_pos: BoolArray, weight: FloatArray) -> float:
+    """Return about the same without moments, as the variance of random scores."""
+    rng = np.random.default_rng(0)
+    total = 0.0
+    for _ in range(N_PROBES):
+        scores = design.scores(rng.choice([-1.0, 1.0], design.shape[1]))
+        for mask in (is_pos, ~is_pos):
+            mean = np.average(scores[mask], weights=weight[mask])
+            total += np.average((scores[mask] - mean) ** 2, weights=weight[mask])
+    return total / N_PROBES
 
 
 def collect_moments(

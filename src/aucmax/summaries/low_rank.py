@@ -94,6 +94,12 @@ class LowRankMoments:
         total = self.count + other.count
         return LowRankMoments(self.signs, self.sums + other.sums, total)
 
+    def total_variance(self) -> float:
+        """Return the sum of the variances of all features; not of no rows."""
+        rank = self.signs.shape[1]
+        mean, square = self.sums[:, rank:].T.astype(np.float64) / self.count
+        return max(float(square.sum() - mean @ mean), 0.0)
+
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""
         d, rank = expect_array(self, "signs", (None, None), np.int8).shape

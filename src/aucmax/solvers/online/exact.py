@@ -6,17 +6,25 @@ import numpy as np
 from aucmax._utils.state import expect_number, expect_type
 from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import BoolArray, Matrix
-from aucmax.solvers.closed_form import solve_moments
+from aucmax.solvers.closed_form import auto_alpha, solve_moments, total_variance
 from aucmax.solvers.online._base import LinearModel
 from aucmax.summaries.streamed_moments import StreamedMoments
 
 
 class ExactLearner:
-    """Moments of both classes; the model is the minimiser for all rows so far."""
+    """Moments of both classes; the model is the minimiser for all rows so far.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features.
+    alpha : float or None
+        Strength of the penalty; None is that of `auto_alpha`.
+    """
 
     is_order_free = True
 
-    def __init__(self, n_features: int, *, alpha: float) -> None:
+    def __init__(self, n_features: int, *, alpha: float | None) -> None:
         self.alpha = alpha
         self.moments = StreamedMoments(n_features)
 
@@ -28,7 +36,8 @@ class ExactLearner:
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""
         expect_type(self, "moments", StreamedMoments)
-        expect_number(self, "alpha")
+        if self.alpha is not None:
+            expect_number(self, "alpha")
 
     def learn(self, X: Matrix, is_pos: BoolArray) -> None:
         """Take in rows."""
@@ -41,4 +50,7 @@ class ExactLearner:
         # LAPACK rounds differently with a different number of threads.
         with one_blas_thread():
             neg, pos = (self.moments.of_class(own) for own in (0, 1))
-            return LinearModel(solve_moments(pos, neg, alpha=self.alpha).coef)
+            alpha = self.alpha
+            if alpha is None:
+                alpha = auto_alpha(self.n_features, lambda: total_variance(pos, neg))
+            return LinearModel(solve_moments(pos, neg, alpha=alpha).coef)
