@@ -234,5 +234,7 @@ class LeastSquaresAUC(LinearScorer):
         )
 
     def _set_alpha(self, n_features: int, variance: Callable[[], float]) -> None:
-        given = not isinstance(self.alpha, str)
-        self.alpha_ = self.alpha if given else auto_alpha(n_features, variance)
+        if isinstance(self.alpha, str):
+            self.alpha_ = auto_alpha(n_features, variance)
+        else:
+            self.alpha_ = self.alpha

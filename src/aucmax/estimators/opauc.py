@@ -47,8 +47,8 @@ class OPAUC(OnlineLinear):
     alpha : "auto" or float, default="auto"
         Strength of the penalty, relative to the mean over pairs. "auto" is 1e-3, except
         for "exact" with more than 4,096 features, which mostly means text: 2e-4 times
-        the sum of the variances of all features within the classes, and with ``rank`` a
-        number 1e-5 times that.
+        the sum of the variances of all features within the classes, or with ``rank`` a
+        number that sum over ten times the number of rows.
     solver : {"exact", "gradient"}, default="exact"
         "exact" solves for the minimum over all rows so far when scores are asked for:
         no step size, and the order of the rows does not matter. "gradient" makes one
@@ -210,9 +210,9 @@ class OPAUC(OnlineLinear):
         rank = self.rank
         if isinstance(rank, str):
             rank = PAPER_RANK if n_features > MANY_FEATURES else None
-        if self.solver == "exact" and rank is None:
-            return ExactLearner(n_features, alpha=alpha)
         if self.solver == "exact":
+            if rank is None:
+                return ExactLearner(n_features, alpha=alpha)
             return LowRankExact(n_features, rank=rank, alpha=alpha, rng=rng)
         alpha = USUAL_ALPHA if alpha is None else alpha
         if rank is None:
