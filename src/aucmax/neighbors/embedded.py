@@ -3,7 +3,7 @@
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -16,18 +16,18 @@ from aucmax._utils.state import (
     expect_type,
 )
 from aucmax._utils.typing import Matrix, is_sparse, to_dense
-from aucmax.neighbors._base import Index, Neighbors, recall
+from aucmax.neighbors.auto import make_index
+from aucmax.neighbors.index import Index, Neighbors
+from aucmax.neighbors.rows import density
 
 # Rows after which there is a map. Before, distances are those of the rows themselves.
 FIRST_ROWS = 64
 # Rows embedded at a time.
 BLOCK_ROWS = 4096
-
-# Makes an empty index from the number of features and whether rows are CSR.
-Begin = Callable[[int, bool], Index]
+T = TypeVar("T")
 
 
-class EmbeddedIndex:
+class EmbeddedIndex(Index):
     """The rows under ``mapping.transform``, all under the same state of the map.
 
     Distances between rows embedded at different times mean nothing: components turn
@@ -40,22 +40,18 @@ class EmbeddedIndex:
 
     Parameters
     ----------
-    begin : callable
-        Makes an empty index from the number of features and whether rows are CSR.
     mapping : transformer
         Has ``partial_fit`` and ``transform``; changed in place never, but replaced.
-    n_features : int
-        Number of features of the rows.
-    sparse_rows : bool
-        Whether they are CSR.
+    index : Index
+        For rows that are not embedded, until there is a map; empty.
+    backend : str
+        Of indexes of embedded rows, as in ``make_index``.
     """
 
-    def __init__(
-        self, begin: Begin, mapping: Any, n_features: int, *, sparse_rows: bool
-    ) -> None:
-        self.begin = begin
+    def __init__(self, mapping: Any, index: Index, backend: str) -> None:
         self.mapping = mapping
-        self.index = begin(n_features, sparse_rows)
+        self.index = index
+        self.backend = backend
         # Rows from which the map was learned.
         self.n_mapped = 0
         # All rows, in several pieces; one piece after each new map.
@@ -99,13 +95,15 @@ class EmbeddedIndex:
                 after.held.append(part)
         vars(self).update(vars(after))
 
-    def query(self, X: Matrix, k: int) -> Neighbors:
-        """Return the nearest rows of each row of X; all stored if there are fewer."""
-        return self.index.query(self._embedded(X), k)
+    def map_neighbors(
+        self, X: Matrix, k: int, function: Callable[[Neighbors], T]
+    ) -> list[T]:
+        """Return what a function says of the neighbours, block by block of queries."""
+        return self.index.map_neighbors(self._embedded(X), k, function)
 
     def recall(self, X: Matrix, k: int) -> float:
         """Return the share of the k nearest of each row of X that ``query`` finds."""
-        return recall(self.index, self._embedded(X), k)
+        return self.index.recall(self._embedded(X), k)
 
     def memory_usage(self) -> int:
         """Return the bytes held by the rows and by the index of their images."""
@@ -128,7 +126,9 @@ class EmbeddedIndex:
         for low in range(0, rows.shape[0], BLOCK_ROWS):
             image = _image(mapping, rows[low : low + BLOCK_ROWS])
             if index is None:
-                index = self.begin(image.shape[1], is_sparse(image))
+                index = make_index(
+                    image.shape[1], backend=self.backend, density=density(image)
+                )
             index.insert(image)
         assert index is not None
         self.mapping, self.index, self.held = mapping, index, [rows]
