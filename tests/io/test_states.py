@@ -30,7 +30,7 @@ from aucmax.auto.ensemble import Ensemble, Part
 from aucmax.auto.families import ForestGroup
 from aucmax.auto.scales import Scale
 from aucmax.auto.table import Columns
-from aucmax.estimators.knnoam import _empty_index
+from aucmax.cli._columns import to_days
 from aucmax.io import load, save
 from aucmax.io._trusted import OURS
 from aucmax.io.models import write_model
@@ -158,7 +158,7 @@ DENSE_CASES = [
     (OPAUC(), f"{LEARNER}.moments.state.scatter", short),
     (OPAUC(), f"{LEARNER}.moments.state.pending", lambda rows: rows[:, :6]),
     (OPAUC(), f"{LEARNER}.moments.n_features", put(4)),
-    (OPAUC(), f"{LEARNER}.learn", lambda _: _empty_index),
+    (OPAUC(), f"{LEARNER}.learn", lambda _: to_days),
     (OPAUC(), f"{SAMPLE}.slots.n_seen", short),
     (OPAUC(), f"{SAMPLE}.slots.n_seen", put(2**63 - 1)),
     (OPAUC(), f"{SAMPLE}.slots.size", put(-1)),
@@ -191,10 +191,9 @@ DENSE_CASES = [
     (KNNOAM(), f"{LEARNER}.is_pos", lambda labels: labels[:9]),
     (RANDOM, f"{LEARNER}.marks", lambda marks: marks[:9]),
     (KNNOAM(), f"{LEARNER}.index.rows.n", put(10**6)),
-    (KNNOAM(), f"{LEARNER}.index._index._n", put(10**6)),
-    (KNNOAM(), f"{LEARNER}.index._index._norms", lambda norms: norms[:9]),
-    (KNNOAM(), f"{LEARNER}.index._index._low", narrow),
-    (KNNOAM(), f"{LEARNER}.index._index._centre", short),
+    (KNNOAM(), f"{LEARNER}.index._norms", lambda norms: norms[:9]),
+    (KNNOAM(), f"{LEARNER}.index._scaled", narrow),
+    (KNNOAM(), f"{LEARNER}.index._centre", short),
     (KNNOAM(backend="tree"), f"{LEARNER}.index.rows.values", lambda rows: rows[:9]),
     (EMBEDDED, f"{LEARNER}.index.n_mapped", put(10**6)),
     (EMBEDDED, f"{LEARNER}.index.held.0", short),
@@ -222,10 +221,10 @@ SPARSE_CASES = [
     (OILK(gamma=0.1), f"{LEARNER}.support.columns", put(-1)),
     (OILK(gamma=0.1), f"{LEARNER}.support.lengths", put(10**6)),
     (OILK(), f"{LEARNER}.held.0", lambda held: (entry(40)(held[0]), held[1])),
-    (KNNOAM(), f"{LEARNER}.index._index.rows.indices", put(2**31 - 1)),
-    (KNNOAM(), f"{LEARNER}.index._index.rows.indptr", put(-1)),
-    (KNNOAM(), f"{LEARNER}.index._index.rows.data", lambda data: data[:9]),
-    (KNNOAM(), f"{LEARNER}.index._n_features", put(39)),
+    (KNNOAM(), f"{LEARNER}.index.rows.indices", put(2**31 - 1)),
+    (KNNOAM(), f"{LEARNER}.index.rows.indptr", put(-1)),
+    (KNNOAM(), f"{LEARNER}.index.rows.data", lambda data: data[:9]),
+    (KNNOAM(), f"{LEARNER}.index.rows.n_features", put(39)),
 ]
 CASES = [(DENSE, *case) for case in DENSE_CASES] + [
     (SPARSE, *case) for case in SPARSE_CASES
@@ -301,7 +300,7 @@ def test_what_is_left_out_is_told(tmp_path):
 def test_an_index_that_finds_no_row_is_refused_when_rows_are_scored(tmp_path):
     model = KNNOAM(backend="brute").fit(DENSE, Y)
     index = model._stream.learner.index
-    index._norms = nan(index._norms)
+    index._norms = np.full_like(index._norms, -1e30)
     write_model(model, tmp_path / "model.skops")
     with pytest.raises(ValueError, match="finds no row"):
         load(tmp_path / "model.skops").decision_function(DENSE)
