@@ -107,7 +107,7 @@ def nan(array):
 def node(field, value):
     def change(nodes):
         nodes = nodes.copy()
-        nodes[field][nodes["left"][0]] = value
+        nodes[field][nodes["children"][0, 0]] = value
         return nodes
 
     return change
@@ -203,9 +203,10 @@ DENSE_CASES = [
     (MIXTURE, "ensemble_.threshold", put("high")),
     (MIXTURE, "calibration_.beta", short),
     (MIXTURE, "columns_.is_dense", put("yes")),
-    (PREQUENTIAL, "_tree.nodes", node("left", 10**6)),
-    (PREQUENTIAL, "_tree.nodes", node("right", 1)),
-    (PREQUENTIAL, "_tree.nodes", node("n_pos", 7)),
+    (PREQUENTIAL, "_tree.nodes", node("children", (10**6, 0))),
+    (PREQUENTIAL, "_tree.nodes", node("children", (0, 1))),
+    (PREQUENTIAL, "_tree.nodes", node("parent", 1)),
+    (PREQUENTIAL, "_tree.nodes", node("n_rows", 7)),
     (PREQUENTIAL, "_tree.ring", short),
     (PREQUENTIAL, "_tree.counts", put(10**6)),
     (PREQUENTIAL, "_n_kept", put(10**6)),
