@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         simplex,
         solam,
         tables,
+        vectors,
         votes,
     )
 
@@ -64,6 +65,7 @@ __all__ = [
     "simplex",
     "solam",
     "tables",
+    "vectors",
     "votes",
 ]
 
