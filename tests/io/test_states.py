@@ -107,7 +107,7 @@ def nan(array):
 def node(field, value):
     def change(nodes):
         nodes = nodes.copy()
-        nodes[field][nodes["left"][0]] = value
+        nodes[field][nodes["children"][0, 0]] = value
         return nodes
 
     return change
@@ -149,9 +149,9 @@ DENSE_CASES = [
     (Nystroem(8), "normalization_", short),
     (Nystroem(8, kernel="laplacian"), "landmarks_", lambda rows: rows[:, :1]),
     (FourierFeatures(8), "offset_", short),
-    (OnlinePCA(2), "_stream.mean", short),
-    (OnlinePCA(2), "_stream.variances", short),
-    (OnlinePCA(2), "_stream.directions", narrow),
+    (OnlinePCA(2), "_stream.state.mean", short),
+    (OnlinePCA(2), "_stream.state.variances", short),
+    (OnlinePCA(2), "_stream.state.directions", narrow),
     (OnlinePCA(2), "n_features_in_", put(6)),
     (OPAUC(), f"{LEARNER}.moments.state.n_pending", put(64)),
     (OPAUC(), f"{LEARNER}.moments.state.n_pending", put(-1)),
@@ -202,9 +202,10 @@ DENSE_CASES = [
     (MIXTURE, "ensemble_.threshold", put("high")),
     (MIXTURE, "calibration_.beta", short),
     (MIXTURE, "columns_.is_dense", put("yes")),
-    (PREQUENTIAL, "_tree.nodes", node("left", 10**6)),
-    (PREQUENTIAL, "_tree.nodes", node("right", 1)),
-    (PREQUENTIAL, "_tree.nodes", node("n_pos", 7)),
+    (PREQUENTIAL, "_tree.nodes", node("children", (10**6, 0))),
+    (PREQUENTIAL, "_tree.nodes", node("children", (0, 1))),
+    (PREQUENTIAL, "_tree.nodes", node("parent", 1)),
+    (PREQUENTIAL, "_tree.nodes", node("n_rows", 7)),
     (PREQUENTIAL, "_tree.ring", short),
     (PREQUENTIAL, "_tree.counts", put(10**6)),
     (PREQUENTIAL, "_n_kept", put(10**6)),
@@ -328,6 +329,7 @@ HELD = {
     "aucmax._kernels.low_rank.State",
     "aucmax._kernels.oilk.Settings",
     "aucmax._kernels.oilk.Support",
+    "aucmax._kernels.online_pca.PCAState",
     "aucmax._kernels.online_univariate.Rates",
     "aucmax._kernels.opauc.Iterate",
     "aucmax._kernels.opauc.Moments",

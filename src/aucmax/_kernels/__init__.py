@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         simplex,
         solam,
         tables,
+        vectors,
         votes,
     )
 
@@ -60,6 +61,7 @@ __all__ = [
     "simplex",
     "solam",
     "tables",
+    "vectors",
     "votes",
 ]
 

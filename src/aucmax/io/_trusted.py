@@ -10,6 +10,7 @@ OURS = (
     "aucmax._kernels.low_rank.State",
     "aucmax._kernels.oilk.Settings",
     "aucmax._kernels.oilk.Support",
+    "aucmax._kernels.online_pca.PCAState",
     "aucmax._kernels.online_univariate.Rates",
     "aucmax._kernels.opauc.Iterate",
     "aucmax._kernels.opauc.Moments",
