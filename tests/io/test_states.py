@@ -184,9 +184,9 @@ DENSE_CASES = [
     (OAM(), f"{LEARNER}.slots.size", put(10**6)),
     (OAM(), f"{LEARNER}.sums", one_more),
     (OAM(), f"{LEARNER}.coef", one_more),
-    (SOLAM(), f"{LEARNER}.vectors", short),
-    (SOLAM(), f"{LEARNER}.scalars", short),
-    (OnlineUnivariate(), f"{LEARNER}.classes", narrow),
+    (SOLAM(), f"{LEARNER}.state.vectors", short),
+    (SOLAM(), f"{LEARNER}.state.scalars", short),
+    (OnlineUnivariate(), f"{LEARNER}.state.classes", narrow),
     (OILK(gamma=0.1, budget=5), f"{LEARNER}.support.sizes", put(6)),
     (OILK(gamma=0.1, budget=5), f"{LEARNER}.support.gram", narrow),
     (OILK(gamma=0.1, policy="fifo"), f"{LEARNER}.support.oldest", put(10**6)),
@@ -221,7 +221,7 @@ SPARSE_CASES = [
     (OAM(), f"{LEARNER}.columns", put(2**31 - 1)),
     (OAM(), f"{LEARNER}.lengths", put(10**6)),
     (OAM(), f"{LEARNER}.work", short),
-    (SOLAM(), f"{LEARNER}.vectors", short),
+    (SOLAM(), f"{LEARNER}.state.vectors", short),
     (OILK(gamma=0.1), f"{LEARNER}.support.columns", put(-1)),
     (OILK(gamma=0.1), f"{LEARNER}.support.lengths", put(10**6)),
     (OILK(), f"{LEARNER}.held.0", lambda held: (entry(40)(held[0]), held[1])),
@@ -284,12 +284,19 @@ def test_an_index_used_twice_is_refused_when_rows_are_scored(tmp_path):
         second.decision_function(DENSE)
 
 
-def test_numbers_that_divide_by_zero_are_refused_when_learning_goes_on(tmp_path):
+def test_numbers_that_divide_by_zero_are_refused_when_learning_goes_on(
+    tmp_path, monkeypatch
+):
     model = SOLAM().fit(SPARSE, Y)
-    model._stream.learner.products[:] = 0.0
+    model._stream.learner.state.classes["n_rows"] = -0.5
     write_model(model, tmp_path / "model.skops")
+    loaded = load(tmp_path / "model.skops")
+    with pytest.raises(ValueError, match="overflowed"):
+        loaded.partial_fit(SPARSE, Y)
+    # Kernels that check divisors raise.
+    monkeypatch.setattr(loaded._stream.learner, "learn", lambda *_: 1 / 0)
     with pytest.raises(ValueError, match="it divides by zero"):
-        load(tmp_path / "model.skops").partial_fit(SPARSE, Y)
+        loaded.partial_fit(SPARSE, Y)
 
 
 def test_what_is_left_out_is_told(tmp_path):
@@ -329,6 +336,7 @@ def test_refuses_a_forest_of_other_columns(tmp_path):
 
 # Their arrays are looked at by what holds them.
 HELD = {
+    "aucmax._kernels.averaged_weights.State",
     "aucmax._kernels.low_rank.State",
     "aucmax._kernels.oilk.Settings",
     "aucmax._kernels.oilk.Support",

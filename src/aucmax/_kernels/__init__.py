@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aucmax._kernels import (
         active_pairs,
+        averaged_weights,
         batches,
         candidates,
         counts,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "active_pairs",
+    "averaged_weights",
     "batches",
     "candidates",
     "counts",

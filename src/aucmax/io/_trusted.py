@@ -7,6 +7,7 @@ arguments of its choice, so a name stands here only if any call of it is harmles
 """
 
 OURS = (
+    "aucmax._kernels.averaged_weights.State",
     "aucmax._kernels.low_rank.State",
     "aucmax._kernels.oilk.Settings",
     "aucmax._kernels.oilk.Support",
