@@ -9,11 +9,12 @@ import ctypes
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from data import load
 from peers import features, label
+from sklearn.base import clone
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, LinearSVC
@@ -24,20 +25,12 @@ from aucmax import NBAUC, KernelRankSVM, RankSVM
 MEGABYTE = 2**20
 GAMMA = 0.05
 KERNEL = {"gamma": GAMMA, "alpha": 1e-4, "random_state": 0}
-MODELS: dict[str, Callable] = {
-    "rank": RankSVM,
-    "newton": lambda: LogisticRegression(solver="newton-cholesky"),
-    "svc": LinearSVC,
-    "nbauc": lambda: NBAUC(400, **KERNEL),
-    "nystroem": lambda: features(Nystroem, 400, GAMMA),
-    "kernel": lambda: KernelRankSVM(**KERNEL),
-    "rbf": lambda: SVC(gamma=GAMMA),
-}
+# The set, its rows, our model and the peer.
 PAIRS = [
-    ("covtype", 100_000, "rank", "newton"),
-    ("w8a", 100_000, "rank", "svc"),
-    ("ijcnn1", 100_000, "nbauc", "nystroem"),
-    ("magic04", 4_000, "kernel", "rbf"),
+    ("covtype", 100_000, RankSVM(), LogisticRegression(solver="newton-cholesky")),
+    ("w8a", 100_000, RankSVM(), LinearSVC()),
+    ("ijcnn1", 100_000, NBAUC(400, **KERNEL), features(Nystroem, 400, GAMMA)),
+    ("magic04", 4_000, KernelRankSVM(**KERNEL), SVC(gamma=GAMMA)),
 ]
 
 
@@ -45,33 +38,35 @@ def rows() -> Iterator[Row]:
     if not Path("/proc/self/clear_refs").exists():
         print("Memory is measured on Linux only.")
         return
-    for name, n, ours, peer in PAIRS:
-        turn = tuple(in_own_process(name, n, model) for model in (ours, peer))
-        task, other = (label(MODELS[model]()) for model in (ours, peer))
-        yield row(task, load(name).first(n).title, other, [turn], unit="MB")
+    for number, (name, n, ours, peer) in enumerate(PAIRS):
+        turn = tuple(in_own_process(number, side) for side in ("ours", "peer"))
+        title = load(name).first(n).title
+        yield row(label(ours), title, label(peer), [turn], unit="MB")
 
 
-def in_own_process(name: str, n: int, model: str) -> float:
-    command = [sys.executable, __file__, name, str(n), model]
+def in_own_process(number: int, side: str) -> float:
+    command = [sys.executable, __file__, str(number), side]
     one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     found = subprocess.check_output(command, text=True, env=os.environ | one_thread)
     return max(1.0, float(found))
 
 
-def peak_of_fit(name: str, n: int, model: str) -> float:
+def peak_of_fit(number: int, side: str) -> float:
     """Return the peak of the resident set during a fit, less what was there before."""
+    name, n, ours, peer = PAIRS[number]
+    model = ours if side == "ours" else peer
     data = load(name).first(n)
     # Copies, so that a part does not keep the whole.
     X, y = data.X.copy(), data.y.copy()
     del data
     load.cache_clear()
-    MODELS[model]().fit(X[:2000], y[:2000])
+    clone(model).fit(X[:2000], y[:2000])
     # Or the fit would use again what was freed, unseen.
     ctypes.CDLL(None).malloc_trim(0)
     # Linux keeps the peak, and sets it to what is resident now when asked to.
     Path("/proc/self/clear_refs").write_text("5")
     before = status("VmRSS")
-    MODELS[model]().fit(X, y)
+    model.fit(X, y)
     return (status("VmHWM") - before) / MEGABYTE
 
 
@@ -81,4 +76,4 @@ def status(key: str) -> int:
 
 
 if __name__ == "__main__":
-    print(peak_of_fit(sys.argv[1], int(sys.argv[2]), sys.argv[3]))
+    print(peak_of_fit(int(sys.argv[1]), sys.argv[2]))

@@ -12,7 +12,7 @@ TITLES = {
     "startup": "Cold start",
     "growth": "Growth with the number of rows",
 }
-HEADER = ["task", "data", "peer", "us", "peer", "ratio", "spread", "AUC", "goal", "met"]
+HEADER = ["task", "data", "peer", "us", "them", "ratio", "spread", "AUC", "goal", "met"]
 ALIGN = ["---", "---", "---", "--:", "--:", "--:", "--:", "--:", "---", "---"]
 SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (0.0, "ns"))
 

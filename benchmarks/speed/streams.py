@@ -31,9 +31,10 @@ def rows() -> Iterator[Row]:
     yield beside(OPAUC(solver="gradient", **SEED), RIVER, dense, goal=RIVER_GOAL)
     yield beside(AdaOAM(**SEED), SGD, dense)
     yield beside(OAM(**SEED), SGD, dense)
-    for data in (dense, sparse, text):
-        yield beside(SOLAM(**SEED), SGD, data, goal=LINEAR_GOAL)
+    yield beside(SOLAM(**SEED), SGD, dense, goal=LINEAR_GOAL)
     yield beside(OnlineUnivariate(**SEED), SGD, dense, goal=LINEAR_GOAL)
+    yield beside(SOLAM(**SEED), SGD, sparse)
+    yield beside(SOLAM(**SEED), SGD, text)
     yield beside(OPAUC(**SEED), SGD, sparse)
     yield beside(OPAUC(rank=50, **SEED), VOWPAL, text)
     for peer in (SGD, RIVER, VOWPAL):
