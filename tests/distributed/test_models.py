@@ -22,7 +22,7 @@ MODELS = {
     "direct": (DaskLeastSquaresAUC(), LeastSquaresAUC()),
     "cg": (DaskLeastSquaresAUC(solver="cg"), LeastSquaresAUC(solver="cg")),
     "NBAUC": (DaskNBAUC(**KERNEL), NBAUC(**KERNEL)),
-    "OPAUC": (DaskOPAUC(alpha=0.1), OPAUC(alpha=0.1)),
+    "OPAUC": (DaskOPAUC(), OPAUC()),
 }
 SIZES = (7, 150, 1, 0, 142)
 

@@ -106,7 +106,19 @@ def test_a_step_too_long_says_what_to_do(rng):
 def test_too_many_features_for_covariances(solver):
     X = sparse.csr_array(np.eye(2, 50_000))
     with pytest.raises(ValueError, match=r"50000 features.*bytes.*rank=50"):
-        OPAUC(solver=solver).fit(X, [0, 1])
+        OPAUC(solver=solver, rank=None).fit(X, [0, 1])
+    # By default there are sketches instead.
+    assert OPAUC(solver=solver, random_state=0).fit(X, [0, 1]).score(X, [0, 1]) == 1.0
+
+
+def test_the_automatic_penalty_is_that_of_least_squares(rng):
+    X, y, _ = draw_problem(rng)
+    expected = LeastSquaresAUC().fit(X, y)
+    assert_allclose(OPAUC().fit(X, y).coef_, expected.coef_, rtol=1e-9)
+    # It is in units of the features, and so are the weights.
+    other = LeastSquaresAUC().fit(100 * X, y)
+    assert other.alpha_ == pytest.approx(1e4 * expected.alpha_)
+    assert_allclose(100 * other.coef_, expected.coef_, rtol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,13 @@ from scipy import sparse
 from aucmax.design import LocalDesign
 from aucmax.losses import Square, UnivariateSquare
 from aucmax.solvers import closed_form
-from aucmax.solvers.closed_form import collect_moments, solve_implicit, solve_moments
+from aucmax.solvers.closed_form import (
+    auto_alpha,
+    collect_moments,
+    estimate_alpha,
+    solve_implicit,
+    solve_moments,
+)
 from aucmax.solvers.newton_cg import newton_cg
 
 
@@ -96,3 +102,18 @@ def test_implicit_says_when_it_stopped_early(rng):
     assert not result.converged
     assert result.n_iter == 2
     assert "above" in result.message
+
+
+@pytest.mark.parametrize("weights", [False, True])
+def test_automatic_penalty_equals_its_definition_over_pairs(weights, rng):
+    X = rng.normal(size=(40, 3000)) + 5.0
+    is_pos = rng.random(40) < 0.4
+    weight = rng.random(40) if weights else np.ones(40)
+    pairs = np.outer(weight[is_pos], weight[~is_pos])
+    squares = ((X[is_pos][:, None] - X[~is_pos][None]) ** 2).sum(axis=2)
+    expected = (pairs * squares).sum() / pairs.sum() / weight.sum()
+    exact = auto_alpha(*collect_moments([X], is_pos, weight))
+    assert exact == pytest.approx(expected, rel=1e-9)
+    # The standard deviation of the estimate is about a tenth.
+    estimate = estimate_alpha(LocalDesign(X), is_pos, weight)
+    assert estimate == pytest.approx(expected, rel=0.3)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The pairwise square loss in closed form."""
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
@@ -30,10 +29,9 @@ from aucmax.solvers.closed_form import (
     MANY_FEATURES,
     auto_alpha,
     collect_moments,
-    estimate_variance,
+    estimate_alpha,
     solve_implicit,
     solve_moments,
-    total_variance,
 )
 from aucmax.summaries import ClassMoments
 
@@ -56,10 +54,10 @@ class LeastSquaresAUC(LinearScorer):
     Parameters
     ----------
     alpha : "auto" or float, default="auto"
-        Strength of the penalty, relative to the mean over pairs. "auto" is 1e-3 for up
-        to 4,096 features. For more, which mostly means text, it is 2e-4 times the sum
-        of the variances of all features within the classes: rows of counts then need a
-        larger one than rows of unit length.
+        Strength of the penalty, relative to the mean over pairs. "auto" is the mean
+        squared distance between a positive and a negative row, over the number of rows
+        or the sum of their weights: it follows the scale of the features, and more rows
+        need less of it. "cg" estimates this distance.
     solver : {"auto", "direct", "cg"}, default="auto"
         "direct" forms the covariances, O(n d^2 + d^3), one pass. "cg" never forms them,
         two passes a step: for many or sparse features. "auto" decides by their number.
@@ -216,25 +214,14 @@ class LeastSquaresAUC(LinearScorer):
         return self._solve_implicit(LocalDesign(inputs.X), inputs)
 
     def _solve_moments(self, pos: ClassMoments, neg: ClassMoments) -> Result:
-        self._set_alpha(len(pos.mean), lambda: total_variance(pos, neg))
+        auto = isinstance(self.alpha, str)
+        self.alpha_ = auto_alpha(pos, neg) if auto else self.alpha
         return solve_moments(pos, neg, alpha=self.alpha_)
 
     def _solve_implicit(self, design: Design, rows: Labelled) -> Result:
-        self._set_alpha(
-            design.shape[1],
-            lambda: estimate_variance(design, rows.is_pos, rows.weight),
-        )
+        labels = rows.is_pos, rows.weight
+        auto = isinstance(self.alpha, str)
+        self.alpha_ = estimate_alpha(design, *labels) if auto else self.alpha
         return solve_implicit(
-            design,
-            rows.is_pos,
-            rows.weight,
-            alpha=self.alpha_,
-            tol=self.tol,
-            max_iter=self.max_iter,
+            design, *labels, alpha=self.alpha_, tol=self.tol, max_iter=self.max_iter
         )
-
-    def _set_alpha(self, n_features: int, variance: Callable[[], float]) -> None:
-        if isinstance(self.alpha, str):
-            self.alpha_ = auto_alpha(n_features, variance)
-        else:
-            self.alpha_ = self.alpha

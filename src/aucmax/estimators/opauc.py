@@ -11,15 +11,16 @@ from aucmax._utils.typing import Matrix
 from aucmax._utils.validation import COUNT, POSITIVE, StrOptions
 from aucmax.estimators._online_base import OnlineLinear
 from aucmax.estimators._reduction import choose_projection
-from aucmax.solvers.closed_form import MANY_FEATURES, USUAL_ALPHA
+from aucmax.solvers.closed_form import MANY_FEATURES
 from aucmax.solvers.online._base import Learner
 from aucmax.solvers.online.exact import ExactLearner
 from aucmax.solvers.online.low_rank import LowRankExact, LowRankGradient
 from aucmax.solvers.online.opauc import GradientLearner
 from aucmax.solvers.online.reduced import Reduced
 
-# What the paper has, and "auto" takes.
+# What "auto" means: the rank of the paper, and a penalty known before the first row.
 PAPER_RANK = 50
+GRADIENT_ALPHA = 1e-3
 
 
 def _is_online(estimator: Any) -> bool:
@@ -45,10 +46,9 @@ class OPAUC(OnlineLinear):
     Parameters
     ----------
     alpha : "auto" or float, default="auto"
-        Strength of the penalty, relative to the mean over pairs. "auto" is 1e-3, except
-        for "exact" with more than 4,096 features, which mostly means text: 2e-4 times
-        the sum of the variances of all features within the classes, or with ``rank`` a
-        number that sum over ten times the number of rows.
+        Strength of the penalty, relative to the mean over pairs. "auto" is the mean
+        squared distance between a positive and a negative row, over the number of rows,
+        a tenth of that with sketches, and 1e-3 for "gradient".
     solver : {"exact", "gradient"}, default="exact"
         "exact" solves for the minimum over all rows so far when scores are asked for:
         no step size, and the order of the rows does not matter. "gradient" makes one
@@ -214,7 +214,7 @@ class OPAUC(OnlineLinear):
             if rank is None:
                 return ExactLearner(n_features, alpha=alpha)
             return LowRankExact(n_features, rank=rank, alpha=alpha, rng=rng)
-        alpha = USUAL_ALPHA if alpha is None else alpha
+        alpha = GRADIENT_ALPHA if alpha is None else alpha
         if rank is None:
             return GradientLearner(n_features, alpha=alpha, step_size=step_size)
         return LowRankGradient(

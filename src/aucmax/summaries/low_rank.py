@@ -94,11 +94,14 @@ class LowRankMoments:
         total = self.count + other.count
         return LowRankMoments(self.signs, self.sums + other.sums, total)
 
-    def total_variance(self) -> float:
-        """Return the sum of the variances of all features; not of no rows."""
-        rank = self.signs.shape[1]
-        mean, square = self.sums[:, rank:].T.astype(np.float64) / self.count
-        return max(float(square.sum() - mean @ mean), 0.0)
+    def squared_distance(self, other: "LowRankMoments") -> float:
+        """Return the mean squared distance of rows of one from rows of the other."""
+        mean, square = self._mean_and_square()
+        other_mean, other_square = other._mean_and_square()
+        return float(np.sum(square + other_square - 2.0 * mean * other_mean))
+
+    def _mean_and_square(self) -> FloatArray:
+        return self.sums[:, -2:].T.astype(np.float64) / self.count
 
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""

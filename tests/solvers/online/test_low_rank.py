@@ -196,3 +196,14 @@ def test_single_precision_for_very_many_features(make, rng, monkeypatch):
     assert not np.array_equal(found, usual)
     with pytest.raises(FloatingPointError, match="Scale the features"):
         make().learn(1e20 * rows, is_pos)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_automatic_penalty_of_the_sketch(form, rng):
+    X, is_pos = draw_rows(rng)
+    squares = ((X[is_pos][:, None] - X[~is_pos][None]) ** 2).sum(axis=2)
+    alpha = module.SHARE_OF_ALPHA * squares.mean() / len(X)
+    found = learned(exact(alpha=None), form(X), is_pos)
+    assert_allclose(found, learned(exact(alpha=alpha), form(X), is_pos), rtol=1e-7)
+    same = np.ones((6, 12))
+    assert_array_equal(learned(exact(alpha=None), same, np.arange(6) < 3), np.zeros(12))

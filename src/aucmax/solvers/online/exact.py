@@ -6,7 +6,7 @@ import numpy as np
 from aucmax._utils.state import expect_number, expect_type
 from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import BoolArray, Matrix
-from aucmax.solvers.closed_form import auto_alpha, solve_moments, total_variance
+from aucmax.solvers.closed_form import auto_alpha, solve_moments
 from aucmax.solvers.online._base import LinearModel
 from aucmax.summaries.streamed_moments import StreamedMoments
 
@@ -52,5 +52,5 @@ class ExactLearner:
             neg, pos = (self.moments.of_class(own) for own in (0, 1))
             alpha = self.alpha
             if alpha is None:
-                alpha = auto_alpha(self.n_features, lambda: total_variance(pos, neg))
+                alpha = auto_alpha(pos, neg)
             return LinearModel(solve_moments(pos, neg, alpha=alpha).coef)
