@@ -177,9 +177,9 @@ DENSE_CASES = [
     (REDUCED, f"{LEARNER}.projection", entry(7)),
     (REDUCED, f"{LEARNER}.projection", entry(-1)),
     (REDUCED, f"{LEARNER}.projection", entry(-1, "indptr")),
-    (OAM(), f"{LEARNER}.buffers", narrow),
+    (OAM(), f"{LEARNER}.buffer", narrow),
     (OAM(), f"{LEARNER}.slots.size", put(10**6)),
-    (OAM(), f"{LEARNER}.sums", one_more),
+    (OAM(), f"{LEARNER}.seen.sums", one_more),
     (OAM(), f"{LEARNER}.coef", one_more),
     (SOLAM(), f"{LEARNER}.vectors", short),
     (SOLAM(), f"{LEARNER}.scalars", short),
@@ -216,12 +216,12 @@ SPARSE_CASES = [
     (OPAUC(), f"{SAMPLE}._rows.0.0", row_with_column(-1)),
     (OPAUC(), f"{SAMPLE}._rows.0.0", lambda row: (row[0], row[1][:-1])),
     (OPAUC(), "_stream.sparse_rows", put(False)),
-    (OAM(), f"{LEARNER}.columns", put(2**31 - 1)),
-    (OAM(), f"{LEARNER}.lengths", put(10**6)),
+    (OAM(), f"{LEARNER}.rows.columns", put(2**31 - 1)),
+    (OAM(), f"{LEARNER}.rows.lengths", put(10**6)),
     (OAM(), f"{LEARNER}.work", short),
     (SOLAM(), f"{LEARNER}.vectors", short),
-    (OILK(gamma=0.1), f"{LEARNER}.support.columns", put(-1)),
-    (OILK(gamma=0.1), f"{LEARNER}.support.lengths", put(10**6)),
+    (OILK(gamma=0.1), f"{LEARNER}.rows.columns", put(-1)),
+    (OILK(gamma=0.1), f"{LEARNER}.rows.lengths", put(10**6)),
     (OILK(), f"{LEARNER}.held.0", lambda held: (entry(40)(held[0]), held[1])),
     (KNNOAM(), f"{LEARNER}.index._index.rows.indices", put(2**31 - 1)),
     (KNNOAM(), f"{LEARNER}.index._index.rows.indptr", put(-1)),
@@ -328,6 +328,8 @@ def test_refuses_a_forest_of_other_columns(tmp_path):
 # Their arrays are looked at by what holds them.
 HELD = {
     "aucmax._kernels.low_rank.State",
+    "aucmax._kernels.oam.Rule",
+    "aucmax._kernels.oam.Seen",
     "aucmax._kernels.oilk.Settings",
     "aucmax._kernels.oilk.Support",
     "aucmax._kernels.online_pca.PCAState",
@@ -338,6 +340,7 @@ HELD = {
     "aucmax._kernels.pairs.Rates",
     "aucmax._kernels.prequential.Tree",
     "aucmax._kernels.solam.Rates",
+    "aucmax._kernels.sparse_rows.SparseRows",
 }
 # Used by Python, NumPy, or scikit-learn's own checks alone; LightGBM's trees and those
 # of neighbours are looked at when they are read.

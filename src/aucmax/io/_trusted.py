@@ -8,6 +8,8 @@ arguments of its choice, so a name stands here only if any call of it is harmles
 
 OURS = (
     "aucmax._kernels.low_rank.State",
+    "aucmax._kernels.oam.Rule",
+    "aucmax._kernels.oam.Seen",
     "aucmax._kernels.oilk.Settings",
     "aucmax._kernels.oilk.Support",
     "aucmax._kernels.online_pca.PCAState",
@@ -18,6 +20,7 @@ OURS = (
     "aucmax._kernels.pairs.Rates",
     "aucmax._kernels.prequential.Tree",
     "aucmax._kernels.solam.Rates",
+    "aucmax._kernels.sparse_rows.SparseRows",
     "aucmax.auto.calibration.Calibration",
     "aucmax.auto.classifier.AUCClassifier",
     "aucmax.auto.ensemble.Ensemble",

@@ -187,9 +187,9 @@ def test_longer_rows_make_room(rng):
     for low in range(0, 40, 3):
         by_csr.learn(csr(X[low : low + 3]), is_pos[low : low + 3])
     expected = dense.model().coef
-    assert by_csr.values.shape[2] >= 38
+    assert by_csr.rows.values.shape[1] >= 38
     assert_allclose(by_csr.model().coef, expected, atol=1e-12 * np.abs(expected).max())
 
 
 def test_steps_are_bounded():
-    assert make(2, step_size=1e300).step_size == 1e100
+    assert make(2, step_size=1e300).rule.step_size == 1e100

@@ -236,6 +236,17 @@ def test_scores_in_blocks(rng, monkeypatch, make_rows, make_basis):
     assert_allclose(single, expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("make_rows", [np.asarray, csr])
+def test_equal_rows_have_equal_scores(rng, make_rows):
+    X = rng.normal(size=(50, 9)) * (rng.random((50, 9)) < 0.5)
+    X[40] = X[3]
+    model = KernelModel(make_rows(X[:37]), rng.normal(size=37), 0.2)
+    scores = model.scores(make_rows(X))
+    assert scores[40] == scores[3]
+    alone = [model.scores(make_rows(X[i : i + 1]))[0] for i in range(50)]
+    assert_array_equal(alone, scores)
+
+
 def test_scores_far_from_zero(rng):
     X, coef = np.round(rng.normal(size=(9, 2)) * 2**8) / 2**8, rng.normal(size=9)
     near = KernelModel(X, coef, 1.0).scores(X)

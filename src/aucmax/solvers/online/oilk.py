@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.extmath import row_norms
 
 from aucmax import _kernels
 from aucmax._utils.state import (
     expect,
     expect_array,
-    expect_between,
     expect_constants,
     expect_count,
     expect_counts,
@@ -25,7 +25,13 @@ from aucmax._utils.state import (
 )
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse, to_dense
 from aucmax.solvers.online._base import Diverged
-from aucmax.solvers.online.oam import widened
+from aucmax.solvers.online._sparse_rows import (
+    as_csr,
+    check_sparse_rows,
+    csr_parts,
+    empty_sparse_rows,
+    with_room,
+)
 from aucmax.summaries.row_sample import Policy, Slots
 
 # Rows that wait until the width of the kernel is set from them.
@@ -35,8 +41,6 @@ WIDTH_ROWS = 100
 ROUNDING = 1e-11
 # Rows converted at a time when they are scored.
 BLOCK_ROWS = 4096
-NO_FLOATS: FloatArray = np.zeros(0)
-NO_INDICES: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
 
 
 class KernelModel(NamedTuple):
@@ -62,17 +66,24 @@ class KernelModel(NamedTuple):
 
     def scores(self, X: Matrix) -> NDArray[Any]:
         """Return the score of each row; equal rows get equal ones."""
-        n, d = X.shape
-        out = np.empty(n)
-        for low in range(0, n, BLOCK_ROWS):
+        out = np.empty(X.shape[0])
+        for low in range(0, len(out), BLOCK_ROWS):
             rows, part = X[low : low + BLOCK_ROWS], out[low : low + BLOCK_ROWS]
-            if not is_sparse(self.basis):
+            if is_sparse(self.basis):
+                part[:] = self._sparse_scores(sparse.csr_matrix(rows, dtype=float))
+            else:
                 rows = np.ascontiguousarray(to_dense(rows), dtype=np.float64)
-                _kernels.oilk.score_dense(rows, self.basis, self.coef, self.gamma, part)
-                continue
-            parts = (*csr_parts(rows), *csr_parts(self.basis))
-            _kernels.oilk.score_csr(*parts, self.coef, self.gamma, np.zeros(d), part)
+                _kernels.oilk.oilk_scores(rows, self.basis, self.coef, self.gamma, part)
         return out
+
+    def _sparse_scores(self, X: Matrix) -> FloatArray:
+        distances = (X @ self.basis.T).toarray()
+        distances *= -2.0
+        distances += row_norms(self.basis, squared=True)
+        distances += row_norms(X, squared=True)[:, None]
+        values = np.exp(-self.gamma * np.maximum(distances, 0.0))
+        # Not a product with BLAS: equal rows would get different last digits.
+        return np.asarray((values * self.coef).sum(axis=1))
 
 
 class OILKLearner:
@@ -133,15 +144,15 @@ class OILKLearner:
         self.slots = Slots(budget, rng, policy)
         size = 2 * budget
         self.support = _kernels.oilk.Support(
-            values=np.zeros((size, 0 if sparse_rows else n_features)),
-            columns=np.zeros((size, 0), dtype=np.int32),
-            lengths=np.zeros(size, dtype=np.int64),
-            norms=np.zeros(size),
             gram=np.zeros((size, size)),
             coef=np.zeros(size),
             sizes=np.zeros(2, dtype=np.int64),
             oldest=np.zeros(2, dtype=np.int64),
             counts=np.zeros(2, dtype=np.int64),
+        )
+        # The support rows, those of negatives in the first half.
+        self.rows: Any = (
+            empty_sparse_rows(size) if sparse_rows else np.zeros((size, n_features))
         )
         self.work = np.zeros(n_features if sparse_rows else 0)
         # Rows that wait for the width, and their classes.
@@ -153,25 +164,19 @@ class OILKLearner:
         d = expect_count(self, "n_features", low=1)
         is_sparse = expect_flag(self, "sparse_rows")
         budget = expect_count(expect_type(self, "slots", Slots), "size", low=1)
-        self._check_support(2 * budget, d, is_sparse)
+        self._check_support(2 * budget)
+        if is_sparse:
+            check_sparse_rows(self, "rows", 2 * budget, d)
+        else:
+            expect_array(self, "rows", (2 * budget, d))
         expect_array(self, "work", (d if is_sparse else 0,))
         for rows, is_pos in expect_type(self, "held", list):
             n, _ = expect_rows(self, "held", rows, d)
             expect(is_sparse == sparse.issparse(rows), self, "held has other rows")
             expect_values(self, "held", is_pos, (n,), np.bool_)
 
-    def _check_support(self, size: int, d: int, is_sparse: bool) -> None:
+    def _check_support(self, size: int) -> None:
         support = expect_type(self, "support", _kernels.oilk.Support)
-        values = expect_array(support, "values", (size, None if is_sparse else d))
-        width = values.shape[1]
-        columns = expect_array(
-            support, "columns", (size, width if is_sparse else 0), np.int32
-        )
-        lengths = expect_counts(support, "lengths", (size,), width)
-        if is_sparse:
-            used = columns[np.arange(width) < lengths[:, None]]
-            expect_between(support, "columns", used, 0, d - 1)
-        expect_array(support, "norms", (size,))
         expect_array(support, "gram", (size, size))
         expect_array(support, "coef", (size,))
         expect_counts(support, "sizes", (2,), size // 2)
@@ -203,15 +208,11 @@ class OILKLearner:
         support, budget = self.support, self.slots.size
         n_neg, n_pos = support.sizes
         kept = np.append(np.arange(n_neg), budget + np.arange(n_pos))
-        basis: Matrix = support.values[kept]
         if self.sparse_rows:
-            lengths = support.lengths[kept]
-            is_used = np.arange(basis.shape[1]) < lengths[:, None]
-            indptr = np.append(0, np.cumsum(lengths))
-            parts = (basis[is_used], support.columns[kept][is_used], indptr)
-            basis = sparse.csr_matrix(parts, shape=(len(kept), self.n_features))
-        gamma = self.settings.gamma or 1.0
-        return KernelModel(basis, support.coef[kept], gamma)
+            basis = as_csr(self.rows, kept, self.n_features)
+        else:
+            basis = self.rows[kept]
+        return KernelModel(basis, support.coef[kept], self.settings.gamma or 1.0)
 
     def _n_held(self) -> int:
         return sum(len(is_pos) for _, is_pos in self.held)
@@ -231,23 +232,14 @@ class OILKLearner:
         n = len(is_pos)
         if n == 0:
             return
-        data, indices, indptr = NO_FLOATS, NO_INDICES, NO_INDICES
+        marks = (is_pos, self.slots.assign(is_pos), self.settings, self.support)
         if self.sparse_rows:
-            support, longest = self.support, int(np.diff(X.indptr).max())
-            values, columns = widened(support.values, support.columns, longest)
-            self.support = support._replace(values=values, columns=columns)
-            X, (data, indices, indptr) = np.zeros((n, 0)), csr_parts(X)
-        n_learned = _kernels.oilk.learn_rows(
-            X,
-            data,
-            indices,
-            indptr,
-            is_pos,
-            self.slots.assign(is_pos),
-            self.settings,
-            self.support,
-            self.work,
-        )
+            self.rows = with_room(self.rows, int(np.diff(X.indptr).max()))
+            n_learned = _kernels.oilk.oilk_steps_csr(
+                csr_parts(X), *marks, self.rows, self.work
+            )
+        else:
+            n_learned = _kernels.oilk.oilk_steps_dense(X, *marks, self.rows)
         if n_learned < n:
             self._unassign(is_pos[n_learned:])
             step_size = self.settings.step_size or "'auto'"
@@ -266,18 +258,6 @@ class OILKLearner:
         if self.slots.policy == "reservoir":
             bits: Any = self.slots.rng.bit_generator
             bits.advance(-len(is_pos))
-
-
-def csr_parts(
-    X: Matrix,
-) -> tuple[FloatArray, NDArray[np.int32], NDArray[np.int32]]:
-    """Return the arrays of a CSR matrix in the types the loops are compiled for."""
-    X = sparse.csr_matrix(X)
-    return (
-        X.data.astype(np.float64, copy=False),
-        X.indices.astype(np.int32, copy=False),
-        X.indptr.astype(np.int32, copy=False),
-    )
 
 
 def inverse_spread(X: Matrix) -> float:
