@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aucmax._kernels import (
         active_pairs,
+        averaged_weights,
         batches,
         candidates,
         counts,
         exponential,
-        few_values,
         low_rank,
         neighbor_curve,
         neighbors,
-        neighbors_filter,
         oam,
         oilk,
         online_pca,
@@ -43,15 +42,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "active_pairs",
+    "averaged_weights",
     "batches",
     "candidates",
     "counts",
     "exponential",
-    "few_values",
     "low_rank",
     "neighbor_curve",
     "neighbors",
-    "neighbors_filter",
     "oam",
     "oilk",
     "online_pca",
