@@ -31,12 +31,11 @@ if TYPE_CHECKING:
         prequential,
         primal_dual,
         products,
+        rows,
         sampling,
         simplex,
         solam,
-        sparse_rows,
         tables,
-        vectors,
         votes,
     )
 
@@ -60,12 +59,11 @@ __all__ = [
     "prequential",
     "primal_dual",
     "products",
+    "rows",
     "sampling",
     "simplex",
     "solam",
-    "sparse_rows",
     "tables",
-    "vectors",
     "votes",
 ]
 

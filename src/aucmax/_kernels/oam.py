@@ -7,14 +7,23 @@ positives. No step can overflow: steps are at most 1e100 and values 1e70, so tha
 weights stay below 1e210 for 1e15 rows.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from aucmax._kernels.jit import jit
-from aucmax._kernels.sparse_rows import CSR, SparseRows, clear, scatter, store
-from aucmax._kernels.vectors import add_scaled, dot
-from aucmax._utils.typing import BoolArray, FloatArray, IntArray
+from aucmax._kernels.rows import (
+    CSRBatch,
+    DenseBatch,
+    SparseRows,
+    add_scaled,
+    clear,
+    copy_to,
+    dot,
+    scatter,
+    store,
+)
+from aucmax._utils.typing import FloatArray, IntArray
 
 # Without a step size, row t takes C = AUTO / (t spread), where spread is the mean
 # squared distance of the pairs so far. On eight sets 1, 2, 3 and 4 differ by .004 in
@@ -41,47 +50,44 @@ class Rule(NamedTuple):
     step_size: float
 
 
-class Seen(NamedTuple):
-    """Sums over the rows so far, from which the spread of their pairs follows.
+class State(NamedTuple):
+    """What is learned, and what is kept of the rows so far.
 
-    ``counts`` are negatives, positives and rows that had pairs; ``squares`` the sums of
-    the squared norms of each class, and the product of ``sums``, those of the rows.
+    Attributes
+    ----------
+    counts : ndarray of shape (3,)
+        Negatives, positives, and rows that had pairs.
+    squares : ndarray of shape (3,)
+        Sums of the squared norms of negatives and positives, and the product of
+        ``sums``: the mean squared distance of all pairs follows from them.
+    sums : ndarray of shape (2, n_features)
+        Sums of the rows of each class.
+    coef : ndarray of shape (n_features,)
+        The weights.
+    average : ndarray of shape (n_features,)
+        Their mean after each row that had pairs. For CSR rows the mean is ``coef -
+        average / k`` after k of them: a change adds k times itself, and features
+        without a change cost nothing.
+    buffer : ndarray of shape (2 N, n_features) or SparseRows
+        The rows kept.
     """
 
     counts: IntArray
     squares: FloatArray
     sums: FloatArray
-
-
-class LazyWeights(NamedTuple):
-    """Weights, and what their average follows from.
-
-    The average of the last k is ``coef - delayed / k``: a change that comes after k of
-    them adds k times itself to ``delayed``.
-    """
-
     coef: FloatArray
-    delayed: FloatArray
+    average: FloatArray
+    buffer: Any
 
 
 @jit(reorder_sums=True)
-def oam_steps_dense(
-    X: FloatArray,
-    is_pos: BoolArray,
-    slots: IntArray,
-    rule: Rule,
-    seen: Seen,
-    buffer: FloatArray,
-    coef: FloatArray,
-    mean: FloatArray,
-) -> None:
-    """Take in rows; ``mean`` is the average of ``coef`` after each row with pairs."""
-    counts, squares, sums = seen
+def oam_steps_dense(batch: DenseBatch, rule: Rule, state: State) -> None:
+    """Take in rows."""
+    counts, squares, sums, coef, average, buffer = state
     size = buffer.shape[0] // 2
-    total = np.empty(coef.shape[0])
-    for t in range(X.shape[0]):
-        row = X[t]
-        own = 1 if is_pos[t] else 0
+    for t in range(batch.X.shape[0]):
+        row = batch.X[t]
+        own = 1 if batch.is_pos[t] else 0
         other, sign = 1 - own, 2.0 * own - 1.0
         counts[own] += 1
         squares[own] += dot(row, row)
@@ -94,21 +100,20 @@ def oam_steps_dense(
             if rule.is_sequential:
                 sequential_steps(row, sign, most, kept, coef)
             else:
-                gradient_step(row, sign, most, kept, coef, total)
+                gradient_step(row, sign, most, kept, coef)
             counts[2] += 1
             share = 1.0 / counts[2]
             for j in range(coef.shape[0]):
-                mean[j] += share * (coef[j] - mean[j])
-        if slots[t] >= 0:
-            for j in range(coef.shape[0]):
-                buffer[own * size + slots[t], j] = row[j]
+                average[j] += share * (coef[j] - average[j])
+        if batch.slots[t] >= 0:
+            copy_to(buffer[own * size + batch.slots[t]], row)
 
 
 @jit(reorder_sums=True, inline=True)
 def sequential_steps(
     row: FloatArray, sign: float, most: float, kept: FloatArray, coef: FloatArray
 ) -> None:
-    """Make one step per pair, each from the weights that the previous one left."""
+    """Make one step per pair."""
     for b in range(kept.shape[0]):
         score, norm = 0.0, 0.0
         for j in range(coef.shape[0]):
@@ -123,16 +128,10 @@ def sequential_steps(
 
 @jit(reorder_sums=True, inline=True)
 def gradient_step(
-    row: FloatArray,
-    sign: float,
-    most: float,
-    kept: FloatArray,
-    coef: FloatArray,
-    total: FloatArray,
+    row: FloatArray, sign: float, most: float, kept: FloatArray, coef: FloatArray
 ) -> None:
-    """Make one step for all pairs; ``total`` is work space."""
-    for j in range(coef.shape[0]):
-        total[j] = 0.0
+    """Make one step for all pairs."""
+    total = np.zeros(coef.shape[0])
     for b in range(kept.shape[0]):
         score = 0.0
         for j in range(coef.shape[0]):
@@ -144,40 +143,30 @@ def gradient_step(
 
 
 @jit(reorder_sums=True)
-def oam_steps_csr(
-    X: CSR,
-    is_pos: BoolArray,
-    slots: IntArray,
-    rule: Rule,
-    seen: Seen,
-    buffer: SparseRows,
-    weights: LazyWeights,
-    work: FloatArray,
-) -> None:
-    """Take in CSR rows, touching nonzeros only; ``work`` is zero before and after."""
-    counts, squares, sums = seen
-    coef, delayed = weights
-    values, columns, lengths, norms = buffer
+def oam_steps_csr(batch: CSRBatch, rule: Rule, state: State) -> None:
+    """Take in CSR rows, touching nonzeros only."""
+    counts, squares, sums, coef, average, buffer = state
+    values, columns, lengths, norms, work = buffer
     size = lengths.shape[0] // 2
     margins = np.empty(2 * size)
-    for t in range(is_pos.shape[0]):
-        own = 1 if is_pos[t] else 0
+    for t in range(batch.is_pos.shape[0]):
+        own = 1 if batch.is_pos[t] else 0
         other, sign = 1 - own, 2.0 * own - 1.0
-        square, score = scatter(X, t, work), 0.0
+        square, score = scatter(batch, t, work), 0.0
         counts[own] += 1
         squares[own] += square
-        for q in range(X.indptr[t], X.indptr[t + 1]):
-            j = X.indices[q]
-            squares[2] += X.data[q] * sums[other, j]
-            sums[own, j] += X.data[q]
-            score += X.data[q] * coef[j]
+        for q in range(batch.indptr[t], batch.indptr[t + 1]):
+            j = batch.indices[q]
+            squares[2] += batch.data[q] * sums[other, j]
+            sums[own, j] += batch.data[q]
+            score += batch.data[q] * coef[j]
         if counts[other] > 0:
             most = largest_step(rule.step_size, counts, squares, other, size)
-            first = other * size
+            kept = range(other * size, other * size + min(size, counts[other]))
             # The weights are ``coef`` plus ``along`` times the row; ``score`` is its
             # score with the weights as they are now.
             along = 0.0
-            for b in range(first, first + min(size, counts[other])):
+            for b in kept:
                 product, stored = 0.0, 0.0
                 for q in range(lengths[b]):
                     product += values[b, q] * work[columns[b, q]]
@@ -186,23 +175,23 @@ def oam_steps_csr(
                 if margins[b] < 1.0 and rule.is_sequential:
                     norm = square + norms[b] - 2.0 * product
                     if norm <= CANCELLED * square:
-                        norm = squared_distance(X, t, buffer, b)
+                        norm = sparse_squared_distance(batch, t, buffer, b)
                     step = sign * pair_step(margins[b], norm, most)
-                    add_slot(weights, counts[2], -step, buffer, b)
+                    add_slot(state, -step, b)
                     along += step
                     score += step * (square - product)
             if not rule.is_sequential:
-                for b in range(first, first + min(size, counts[other])):
+                for b in kept:
                     if margins[b] < 1.0:
-                        add_slot(weights, counts[2], -sign * most, buffer, b)
+                        add_slot(state, -sign * most, b)
                         along += sign * most
-            for q in range(X.indptr[t], X.indptr[t + 1]):
-                coef[X.indices[q]] += along * X.data[q]
-                delayed[X.indices[q]] += counts[2] * along * X.data[q]
+            for q in range(batch.indptr[t], batch.indptr[t + 1]):
+                coef[batch.indices[q]] += along * batch.data[q]
+                average[batch.indices[q]] += counts[2] * along * batch.data[q]
             counts[2] += 1
-        clear(X, t, work)
-        if slots[t] >= 0:
-            store(X, t, square, buffer, own * size + slots[t])
+        clear(batch, t, work)
+        if batch.slots[t] >= 0:
+            store(batch, t, square, buffer, own * size + batch.slots[t])
 
 
 @jit(inline=True)
@@ -229,31 +218,31 @@ def pair_step(margin: float, norm: float, most: float) -> float:
 
 
 @jit(inline=True)
-def add_slot(
-    weights: LazyWeights, age: int, step: float, rows: SparseRows, i: int
-) -> None:
-    """Add ``step`` times the row in slot i to the weights."""
-    for q in range(rows.lengths[i]):
-        change = step * rows.values[i, q]
-        weights.coef[rows.columns[i, q]] += change
-        weights.delayed[rows.columns[i, q]] += age * change
+def add_slot(state: State, step: float, b: int) -> None:
+    """Add ``step`` times a buffered CSR row to the weights."""
+    rows = state.buffer
+    for q in range(rows.lengths[b]):
+        change = step * rows.values[b, q]
+        state.coef[rows.columns[b, q]] += change
+        state.average[rows.columns[b, q]] += state.counts[2] * change
 
 
 @jit
-def squared_distance(X: CSR, t: int, rows: SparseRows, i: int) -> float:
-    """Return the squared distance of row t and the row in slot i."""
-    q, high = X.indptr[t], X.indptr[t + 1]
-    r, length = 0, rows.lengths[i]
-    total = 0.0
+def sparse_squared_distance(
+    batch: CSRBatch, t: int, rows: SparseRows, slot: int
+) -> float:
+    """Return the squared distance of row t and a buffered one, by differences."""
+    q, high = batch.indptr[t], batch.indptr[t + 1]
+    r, length, total = 0, rows.lengths[slot], 0.0
     while q < high or r < length:
+        here = batch.indices[q] if q < high else rows.work.shape[0]
+        there = rows.columns[slot, r] if r < length else rows.work.shape[0]
         gap = 0.0
-        is_first = r == length or (q < high and X.indices[q] <= rows.columns[i, r])
-        is_second = q == high or (r < length and rows.columns[i, r] <= X.indices[q])
-        if is_first:
-            gap += X.data[q]
+        if here <= there:
+            gap += batch.data[q]
             q += 1
-        if is_second:
-            gap -= rows.values[i, r]
+        if there <= here:
+            gap -= rows.values[slot, r]
             r += 1
         total += gap * gap
     return total

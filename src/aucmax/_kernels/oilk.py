@@ -10,9 +10,18 @@ from typing import NamedTuple
 import numpy as np
 
 from aucmax._kernels.jit import jit
-from aucmax._kernels.sparse_rows import CSR, SparseRows, clear, scatter, slot_dot, store
-from aucmax._kernels.vectors import dot, squared_distance
-from aucmax._utils.typing import BoolArray, FloatArray, IntArray
+from aucmax._kernels.rows import (
+    CSRBatch,
+    DenseBatch,
+    SparseRows,
+    clear,
+    copy_to,
+    dot,
+    scatter,
+    squared_distance,
+    store,
+)
+from aucmax._utils.typing import FloatArray, IntArray
 
 # A row whose steps are larger is not learned.
 LARGEST_STEP = 1e100
@@ -75,60 +84,48 @@ class Support(NamedTuple):
 
 @jit(reorder_sums=True)
 def oilk_steps_dense(
-    X: FloatArray,
-    is_pos: BoolArray,
-    slots: IntArray,
-    settings: Settings,
-    support: Support,
-    rows: FloatArray,
+    batch: DenseBatch, settings: Settings, support: Support, rows: FloatArray
 ) -> int:
-    """Take in rows; return how many: less than all if a step would overflow.
-
-    ``slots`` are used by the reservoir, for classes that have as many support rows as
-    they may.
-    """
+    """Take in rows; return how many: less than all if a step would overflow."""
     n_slots = rows.shape[0]
     kernel = np.zeros(n_slots)
-    for t in range(X.shape[0]):
+    for t in range(batch.X.shape[0]):
+        row = batch.X[t]
         for i in range(n_slots):
             if is_used(i, support.sizes, n_slots):
-                kernel[i] = np.exp(-settings.gamma * squared_distance(X[t], rows[i]))
-        slot = oilk_step(1 if is_pos[t] else 0, slots[t], kernel, settings, support)
+                kernel[i] = np.exp(-settings.gamma * squared_distance(row, rows[i]))
+        slot = oilk_step(batch.is_pos[t], batch.slots[t], kernel, settings, support)
         if slot == OVERFLOW:
             return t
         if slot != NOT_KEPT:
-            for j in range(X.shape[1]):
-                rows[slot, j] = X[t, j]
-    return len(X)
+            copy_to(rows[slot], row)
+    return len(batch.X)
 
 
 @jit(reorder_sums=True)
 def oilk_steps_csr(
-    X: CSR,
-    is_pos: BoolArray,
-    slots: IntArray,
-    settings: Settings,
-    support: Support,
-    rows: SparseRows,
-    work: FloatArray,
+    batch: CSRBatch, settings: Settings, support: Support, rows: SparseRows
 ) -> int:
-    """Take in CSR rows likewise; ``work`` is zero before and after."""
-    n: int = is_pos.shape[0]
-    n_slots = support.coef.shape[0]
+    """Take in CSR rows likewise."""
+    values, columns, lengths, norms, work = rows
+    n_slots = norms.shape[0]
     kernel = np.zeros(n_slots)
-    for t in range(n):
-        square = scatter(X, t, work)
+    for t in range(batch.is_pos.shape[0]):
+        square = scatter(batch, t, work)
         for i in range(n_slots):
             if is_used(i, support.sizes, n_slots):
-                distance = square + rows.norms[i] - 2.0 * slot_dot(rows, i, work)
-                kernel[i] = np.exp(-settings.gamma * max(0.0, distance))
-        clear(X, t, work)
-        slot = oilk_step(1 if is_pos[t] else 0, slots[t], kernel, settings, support)
+                product = 0.0
+                for q in range(lengths[i]):
+                    product += values[i, q] * work[columns[i, q]]
+                distance = max(0.0, square + norms[i] - 2.0 * product)
+                kernel[i] = np.exp(-settings.gamma * distance)
+        clear(batch, t, work)
+        slot = oilk_step(batch.is_pos[t], batch.slots[t], kernel, settings, support)
         if slot == OVERFLOW:
             return t
         if slot != NOT_KEPT:
-            store(X, t, square, rows, slot)
-    return n
+            store(batch, t, square, rows, slot)
+    return len(batch.is_pos)
 
 
 @jit(reorder_sums=True)
@@ -153,14 +150,16 @@ def is_used(i: int, sizes: IntArray, n_slots: int) -> bool:
 
 @jit(reorder_sums=True)
 def oilk_step(
-    own: int, slot: int, kernel: FloatArray, settings: Settings, support: Support
+    is_pos: bool, slot: int, kernel: FloatArray, settings: Settings, support: Support
 ) -> int:
-    """Learn from a row of class ``own``, given its kernel with the support rows.
+    """Learn from a row, given its kernel with the support rows.
 
-    Returns the slot to put it in, NOT_KEPT or OVERFLOW.
+    ``slot`` is what the reservoir has drawn, for when its class has as many support
+    rows as it may. Returns where to put the row, or NOT_KEPT or OVERFLOW.
     """
     coef, counts = support.coef, support.counts
     budget = coef.shape[0] // 2
+    own = 1 if is_pos else 0
     other, sign = 1 - own, 2.0 * own - 1.0
     n_own, n_other = support.sizes[own], support.sizes[other]
     slopes = np.empty(n_other)
@@ -248,10 +247,7 @@ def add_support(
     settings: Settings,
     support: Support,
 ) -> int:
-    """Make a row with weight ``added`` a support row; return its slot or NOT_KEPT.
-
-    ``slot`` is the one that the reservoir has drawn, -1 for none.
-    """
+    """Make a row with weight ``added`` a support row; return its slot or NOT_KEPT."""
     gram, coef, sizes, oldest, _ = support
     budget = coef.shape[0] // 2
     first = own * budget

@@ -226,10 +226,12 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             return np.asarray(X @ axes.T - axes @ mean, dtype=X.dtype)
         features = np.empty((X.shape[0], len(axes)), X.dtype)
         for part in _blocks(*X.shape):
-            rows = _as_loops_take_them(X[part])
-            values = np.empty((len(rows), len(axes)))
-            _kernels.online_pca.project(rows, mean, axes, values)
-            features[part] = values
+            rows = X[part] - mean
+            for i, axis in enumerate(axes):
+                scores = np.empty(len(rows))
+                # Not with BLAS, which rounds a row by its neighbours.
+                _kernels.products.row_scores(rows, axis, scores)
+                features[part, i] = scores
         return features
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:

@@ -12,12 +12,12 @@ from aucmax._utils.state import (
     expect_flag,
     expect_type,
 )
-from aucmax._utils.typing import BoolArray, FloatArray, Matrix
+from aucmax._utils.typing import BoolArray, Matrix
 from aucmax.solvers.online._base import LinearModel
-from aucmax.solvers.online._sparse_rows import (
-    check_sparse_rows,
-    csr_parts,
-    empty_sparse_rows,
+from aucmax.solvers.online._row_buffer import (
+    as_batch,
+    check_buffer,
+    empty_buffer,
     with_room,
 )
 from aucmax.summaries.row_sample import Slots
@@ -27,12 +27,14 @@ LARGEST_STEP = 1e100
 
 
 class OAMLearner:
-    """Weights, and a buffer of dense rows of each class.
+    """Weights, and a buffer of rows of each class.
 
     Parameters
     ----------
     n_features : int
         Number of features.
+    sparse_rows : bool
+        Whether rows are CSR; only nonzeros are then kept and touched.
     is_sequential : bool
         One step per pair, rather than one for all pairs of a row.
     buffer_size : int
@@ -46,12 +48,12 @@ class OAMLearner:
     """
 
     is_order_free = False
-    sparse_rows = False
 
     def __init__(
         self,
         n_features: int,
         *,
+        sparse_rows: bool,
         is_sequential: bool,
         buffer_size: int,
         step_size: float | None,
@@ -60,93 +62,50 @@ class OAMLearner:
     ) -> None:
         size = 0.0 if step_size is None else min(float(step_size), LARGEST_STEP)
         self.rule = _kernels.oam.Rule(is_sequential, size)
+        self.sparse_rows = sparse_rows
         self.average = average
         self.slots = Slots(buffer_size, rng)
-        self.seen = _kernels.oam.Seen(
+        self.state = _kernels.oam.State(
             counts=np.zeros(3, dtype=np.int64),
             squares=np.zeros(3),
             sums=np.zeros((2, n_features)),
+            coef=np.zeros(n_features),
+            average=np.zeros(n_features),
+            buffer=empty_buffer(2 * buffer_size, n_features, is_sparse=sparse_rows),
         )
-        self.coef: FloatArray = np.zeros(n_features)
-        self._allocate(2 * buffer_size, n_features)
 
     @property
     def n_features(self) -> int:
         """Length of a row."""
-        return len(self.coef)
+        return len(self.state.coef)
 
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""
         expect_constants(self, "rule", _kernels.oam.Rule)
         expect_flag(self, "average")
+        is_sparse = expect_flag(self, "sparse_rows")
         size = expect_count(expect_type(self, "slots", Slots), "size", low=1)
-        d = len(expect_array(self, "coef", (None,)))
-        seen = expect_type(self, "seen", _kernels.oam.Seen)
-        expect_counts(seen, "counts", (3,))
-        expect_array(seen, "squares", (3,))
-        expect_array(seen, "sums", (2, d))
-        self._check_buffer(2 * size, d)
+        state = expect_type(self, "state", _kernels.oam.State)
+        d = len(expect_array(state, "coef", (None,)))
+        expect_array(state, "average", (d,))
+        expect_counts(state, "counts", (3,))
+        expect_array(state, "squares", (3,))
+        expect_array(state, "sums", (2, d))
+        check_buffer(state, "buffer", 2 * size, d, is_sparse=is_sparse)
 
     def learn(self, X: Matrix, is_pos: BoolArray) -> None:
         """Take in rows."""
-        _kernels.oam.oam_steps_dense(
-            X,
-            is_pos,
-            self.slots.assign(is_pos),
-            self.rule,
-            self.seen,
-            self.buffer,
-            self.coef,
-            self.mean,
-        )
-
-    def model(self) -> LinearModel:
-        """Return the mean of the weights, or the last."""
-        return LinearModel((self.mean if self.average else self.coef).copy())
-
-    def _check_buffer(self, n_slots: int, d: int) -> None:
-        expect_array(self, "buffer", (n_slots, d))
-        expect_array(self, "mean", (d,))
-
-    def _allocate(self, n_slots: int, d: int) -> None:
-        self.buffer: FloatArray = np.zeros((n_slots, d))
-        self.mean: FloatArray = np.zeros(d)
-
-
-class SparseOAMLearner(OAMLearner):
-    """The same for CSR rows; only nonzeros are kept and touched."""
-
-    sparse_rows = True
-    rows: "_kernels.sparse_rows.SparseRows"
-
-    def learn(self, X: Matrix, is_pos: BoolArray) -> None:
-        """Take in rows."""
-        slots = self.slots.assign(is_pos)
-        longest = int(np.diff(X.indptr)[slots >= 0].max(initial=0))
-        self.rows = with_room(self.rows, longest)
-        _kernels.oam.oam_steps_csr(
-            csr_parts(X),
-            is_pos,
-            slots,
-            self.rule,
-            self.seen,
-            self.rows,
-            _kernels.oam.LazyWeights(self.coef, self.delayed),
-            self.work,
-        )
+        batch = as_batch(X, is_pos, self.slots.assign(is_pos))
+        self.state = self.state._replace(buffer=with_room(self.state.buffer, X))
+        kernels = _kernels.oam
+        steps = kernels.oam_steps_csr if self.sparse_rows else kernels.oam_steps_dense
+        steps(batch, self.rule, self.state)
 
     def model(self) -> LinearModel:
         """Return the mean of the weights, or the last."""
         if not self.average:
-            return LinearModel(self.coef.copy())
-        return LinearModel(self.coef - self.delayed / max(1, self.seen.counts[2]))
-
-    def _check_buffer(self, n_slots: int, d: int) -> None:
-        check_sparse_rows(self, "rows", n_slots, d)
-        expect_array(self, "work", (d,))
-        expect_array(self, "delayed", (d,))
-
-    def _allocate(self, n_slots: int, d: int) -> None:
-        self.rows = empty_sparse_rows(n_slots)
-        self.work: FloatArray = np.zeros(d)
-        self.delayed: FloatArray = np.zeros(d)
+            return LinearModel(self.state.coef.copy())
+        if not self.sparse_rows:
+            return LinearModel(self.state.average.copy())
+        n_rows = max(1, self.state.counts[2])
+        return LinearModel(self.state.coef - self.state.average / n_rows)

@@ -25,11 +25,11 @@ from aucmax._utils.state import (
 )
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse, to_dense
 from aucmax.solvers.online._base import Diverged
-from aucmax.solvers.online._sparse_rows import (
-    as_csr,
-    check_sparse_rows,
-    csr_parts,
-    empty_sparse_rows,
+from aucmax.solvers.online._row_buffer import (
+    as_batch,
+    check_buffer,
+    empty_buffer,
+    rows_in,
     with_room,
 )
 from aucmax.summaries.row_sample import Policy, Slots
@@ -151,10 +151,7 @@ class OILKLearner:
             counts=np.zeros(2, dtype=np.int64),
         )
         # The support rows, those of negatives in the first half.
-        self.rows: Any = (
-            empty_sparse_rows(size) if sparse_rows else np.zeros((size, n_features))
-        )
-        self.work = np.zeros(n_features if sparse_rows else 0)
+        self.rows = empty_buffer(size, n_features, is_sparse=sparse_rows)
         # Rows that wait for the width, and their classes.
         self.held: list[tuple[Matrix, BoolArray]] = []
 
@@ -165,11 +162,7 @@ class OILKLearner:
         is_sparse = expect_flag(self, "sparse_rows")
         budget = expect_count(expect_type(self, "slots", Slots), "size", low=1)
         self._check_support(2 * budget)
-        if is_sparse:
-            check_sparse_rows(self, "rows", 2 * budget, d)
-        else:
-            expect_array(self, "rows", (2 * budget, d))
-        expect_array(self, "work", (d if is_sparse else 0,))
+        check_buffer(self, "rows", 2 * budget, d, is_sparse=is_sparse)
         for rows, is_pos in expect_type(self, "held", list):
             n, _ = expect_rows(self, "held", rows, d)
             expect(is_sparse == sparse.issparse(rows), self, "held has other rows")
@@ -208,11 +201,8 @@ class OILKLearner:
         support, budget = self.support, self.slots.size
         n_neg, n_pos = support.sizes
         kept = np.append(np.arange(n_neg), budget + np.arange(n_pos))
-        if self.sparse_rows:
-            basis = as_csr(self.rows, kept, self.n_features)
-        else:
-            basis = self.rows[kept]
-        return KernelModel(basis, support.coef[kept], self.settings.gamma or 1.0)
+        basis, coef = rows_in(self.rows, kept), support.coef[kept]
+        return KernelModel(basis, coef, self.settings.gamma or 1.0)
 
     def _n_held(self) -> int:
         return sum(len(is_pos) for _, is_pos in self.held)
@@ -232,14 +222,11 @@ class OILKLearner:
         n = len(is_pos)
         if n == 0:
             return
-        marks = (is_pos, self.slots.assign(is_pos), self.settings, self.support)
-        if self.sparse_rows:
-            self.rows = with_room(self.rows, int(np.diff(X.indptr).max()))
-            n_learned = _kernels.oilk.oilk_steps_csr(
-                csr_parts(X), *marks, self.rows, self.work
-            )
-        else:
-            n_learned = _kernels.oilk.oilk_steps_dense(X, *marks, self.rows)
+        batch = as_batch(X, is_pos, self.slots.assign(is_pos))
+        self.rows = with_room(self.rows, X)
+        kernels = _kernels.oilk
+        steps = kernels.oilk_steps_csr if self.sparse_rows else kernels.oilk_steps_dense
+        n_learned = steps(batch, self.settings, self.support, self.rows)
         if n_learned < n:
             self._unassign(is_pos[n_learned:])
             step_size = self.settings.step_size or "'auto'"
