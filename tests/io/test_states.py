@@ -187,9 +187,8 @@ DENSE_CASES = [
     (SOLAM(), f"{LEARNER}.state.vectors", short),
     (SOLAM(), f"{LEARNER}.state.scalars", short),
     (OnlineUnivariate(), f"{LEARNER}.state.classes", narrow),
-    (OILK(gamma=0.1, budget=5), f"{LEARNER}.support.sizes", put(6)),
+    (OILK(gamma=0.1, budget=5), f"{LEARNER}.support.n_added", put(-6)),
     (OILK(gamma=0.1, budget=5), f"{LEARNER}.support.gram", narrow),
-    (OILK(gamma=0.1, policy="fifo"), f"{LEARNER}.support.oldest", put(10**6)),
     (OILK(), f"{LEARNER}.held.0", lambda held: (held[0], held[1][:-1])),
     (KNNOAM(), f"{LEARNER}.is_pos", lambda labels: labels[:9]),
     (RANDOM, f"{LEARNER}.marks", lambda marks: marks[:9]),
@@ -266,8 +265,8 @@ def test_refuses_a_kept_model_of_other_rows(tmp_path, name):
 def test_refuses_counts_that_are_shared(tmp_path, is_own):
     model = OILK(gamma=0.1).fit(DENSE, Y)
     support = model._stream.learner.support
-    other = support.counts if is_own else model._stream.sample.slots.n_seen
-    model._stream.learner.support = support._replace(sizes=other)
+    other = support.n_seen if is_own else model._stream.sample.slots.n_seen
+    model._stream.learner.support = support._replace(n_added=other)
     write_model(model, tmp_path / "model.skops")
     with pytest.raises(ValueError, match="two arrays of counts are one"):
         load(tmp_path / "model.skops")

@@ -14,10 +14,12 @@ from aucmax._kernels.rows import (
     CSRBatch,
     DenseBatch,
     SparseRows,
+    add_scaled,
     clear,
     copy_to,
     dot,
     scatter,
+    slot_dot,
     squared_distance,
     store,
 )
@@ -48,17 +50,19 @@ class Settings(NamedTuple):
     """Constants of the method.
 
     ``step_size`` and ``loss_weight`` are the papers' eta and C, zero where they follow
-    the number of rows. ``n_neighbors`` is how many support rows a row is compared with
-    at most, zero for all.
+    the number of rows; ``gamma`` is zero until it is set from the first rows.
+    ``n_neighbors`` is how many support rows a row is compared with at most, zero for
+    all. With ``compensate``, the weight of a row that is dropped goes to the nearest of
+    its class.
     """
 
-    gamma: float
-    step_size: float
-    loss_weight: float
-    n_neighbors: int
-    is_squared: bool
-    is_fifo: bool
-    compensate: bool
+    gamma: float = 0.0
+    step_size: float = 0.0
+    loss_weight: float = 0.0
+    n_neighbors: int = 0
+    is_squared: bool = False
+    is_fifo: bool = False
+    compensate: bool = False
 
 
 class Support(NamedTuple):
@@ -69,17 +73,15 @@ class Support(NamedTuple):
     gram : ndarray of shape (2 N, 2 N)
         The kernel between all of them.
     coef : ndarray of shape (2 N,)
-        Their weights.
-    sizes, oldest, counts : ndarray of shape (2,)
-        How many there are of each class, which to replace next when the latest are
-        kept, and the rows seen.
+        Their weights, zero in slots without a row.
+    n_added, n_seen : ndarray of shape (2,)
+        Rows of each class that were to become support rows, and all rows so far.
     """
 
     gram: FloatArray
     coef: FloatArray
-    sizes: IntArray
-    oldest: IntArray
-    counts: IntArray
+    n_added: IntArray
+    n_seen: IntArray
 
 
 @jit(reorder_sums=True)
@@ -87,13 +89,11 @@ def oilk_steps_dense(
     batch: DenseBatch, settings: Settings, support: Support, rows: FloatArray
 ) -> int:
     """Take in rows; return how many: less than all if a step would overflow."""
-    n_slots = rows.shape[0]
-    kernel = np.zeros(n_slots)
+    kernel = np.empty(rows.shape[0])
     for t in range(batch.X.shape[0]):
         row = batch.X[t]
-        for i in range(n_slots):
-            if is_used(i, support.sizes, n_slots):
-                kernel[i] = np.exp(-settings.gamma * squared_distance(row, rows[i]))
+        for i in range(rows.shape[0]):
+            kernel[i] = np.exp(-settings.gamma * squared_distance(row, rows[i]))
         slot = oilk_step(batch.is_pos[t], batch.slots[t], kernel, settings, support)
         if slot == OVERFLOW:
             return t
@@ -107,19 +107,13 @@ def oilk_steps_csr(
     batch: CSRBatch, settings: Settings, support: Support, rows: SparseRows
 ) -> int:
     """Take in CSR rows likewise."""
-    values, columns, lengths, norms, work = rows
-    n_slots = norms.shape[0]
-    kernel = np.zeros(n_slots)
+    kernel = np.empty(rows.norms.shape[0])
     for t in range(batch.is_pos.shape[0]):
-        square = scatter(batch, t, work)
-        for i in range(n_slots):
-            if is_used(i, support.sizes, n_slots):
-                product = 0.0
-                for q in range(lengths[i]):
-                    product += values[i, q] * work[columns[i, q]]
-                distance = max(0.0, square + norms[i] - 2.0 * product)
-                kernel[i] = np.exp(-settings.gamma * distance)
-        clear(batch, t, work)
+        square = scatter(batch, t, rows.work)
+        for i in range(kernel.shape[0]):
+            distance = square + rows.norms[i] - 2.0 * slot_dot(rows, i, rows.work)
+            kernel[i] = np.exp(-settings.gamma * max(0.0, distance))
+        clear(batch, t, rows.work)
         slot = oilk_step(batch.is_pos[t], batch.slots[t], kernel, settings, support)
         if slot == OVERFLOW:
             return t
@@ -142,12 +136,6 @@ def oilk_scores(
             out[t] += coef[i] * np.exp(-gamma * squared_distance(X[t], rows[i]))
 
 
-@jit(inline=True)
-def is_used(i: int, sizes: IntArray, n_slots: int) -> bool:
-    """Say whether slot i holds a support row."""
-    return bool(i < sizes[0] or 0 <= i - n_slots // 2 < sizes[1])
-
-
 @jit(reorder_sums=True)
 def oilk_step(
     is_pos: bool, slot: int, kernel: FloatArray, settings: Settings, support: Support
@@ -157,30 +145,33 @@ def oilk_step(
     ``slot`` is what the reservoir has drawn, for when its class has as many support
     rows as it may. Returns where to put the row, or NOT_KEPT or OVERFLOW.
     """
-    coef, counts = support.coef, support.counts
+    coef, n_added, n_seen = support.coef, support.n_added, support.n_seen
     budget = coef.shape[0] // 2
     own = 1 if is_pos else 0
     other, sign = 1 - own, 2.0 * own - 1.0
-    n_own, n_other = support.sizes[own], support.sizes[other]
-    slopes = np.empty(n_other)
+    slopes = np.empty(min(n_added[other], budget))
     n_pairs, total = pair_slopes(other, kernel, settings, support, slopes)
-    shrink, weight = rates(settings, counts, own)
-    step = shrink * weight * max(1.0, counts[other] / budget)
+    shrink, weight = rates(settings, n_seen, own)
+    step = shrink * weight * max(1.0, n_seen[other] / budget)
     if settings.is_squared and settings.loss_weight == 0.0:
         step = min(step, STABLE / max(1, n_pairs))
     added = step * total
-    if n_other == 0 or (n_own == 0 and n_pairs == 0):
+    if n_added[other] == 0 or (n_added[own] == 0 and n_pairs == 0):
         added = shrink * weight
     if not added < LARGEST_STEP:
         return OVERFLOW
-    counts[own] += 1
+    n_seen[own] += 1
     for i in range(coef.shape[0]):
         coef[i] *= 1.0 - shrink
-    for b in range(n_other):
-        coef[other * budget + b] -= sign * step * slopes[b]
+    add_scaled(coef[other * budget :][: slopes.shape[0]], -sign * step, slopes)
     if added == 0.0:
         return NOT_KEPT
-    return add_support(own, slot, sign * added, kernel, settings, support)
+    if n_added[own] < budget or settings.is_fifo:
+        slot = n_added[own] % budget
+    n_added[own] += 1
+    place = own * budget + slot if slot >= 0 else NOT_KEPT
+    add_support(own, place, sign * added, kernel, settings, support)
+    return place
 
 
 @jit(reorder_sums=True, inline=True)
@@ -225,14 +216,14 @@ def keep_nearest(losses: FloatArray, kernel: FloatArray, n_neighbors: int) -> No
 
 
 @jit(inline=True)
-def rates(settings: Settings, counts: IntArray, own: int) -> tuple[float, float]:
+def rates(settings: Settings, n_seen: IntArray, own: int) -> tuple[float, float]:
     """Return eta and C for the next row, which is of class ``own``."""
-    seen = counts[0] + counts[1] + 1
+    seen = n_seen[0] + n_seen[1] + 1
     shrink, weight = settings.step_size, settings.loss_weight
     if shrink == 0.0:
         shrink = FIRST_RATE if settings.is_fifo else min(FIRST_RATE, MEMORY / seen)
     if weight == 0.0:
-        n_own, n_other = counts[own] + 1, max(1, counts[1 - own])
+        n_own, n_other = n_seen[own] + 1, max(1, n_seen[1 - own])
         balance = (0.25 * seen / n_own) * (seen / n_other)
         weight = WEIGHT * np.sqrt(max(seen, SHORT)) / seen * min(MOST_BALANCE, balance)
     return shrink, weight
@@ -241,36 +232,26 @@ def rates(settings: Settings, counts: IntArray, own: int) -> tuple[float, float]
 @jit(inline=True)
 def add_support(
     own: int,
-    slot: int,
+    place: int,
     added: float,
     kernel: FloatArray,
     settings: Settings,
     support: Support,
-) -> int:
-    """Make a row with weight ``added`` a support row; return its slot or NOT_KEPT."""
-    gram, coef, sizes, oldest, _ = support
-    budget = coef.shape[0] // 2
-    first = own * budget
-    if sizes[own] < budget:
-        slot = sizes[own]
-        sizes[own] += 1
-    elif settings.is_fifo:
-        slot = oldest[own]
-        oldest[own] = (slot + 1) % budget
-    place = first + slot if slot >= 0 else NOT_KEPT
+) -> None:
+    """Put a row with weight ``added`` in its place; pass on the weight dropped."""
+    gram, coef = support.gram, support.coef
     near, dropped = kernel, added
     if place != NOT_KEPT:
         near, dropped = gram[place].copy(), coef[place]
         near[place] = kernel[place]
         kernel[place] = 1.0
-        for i in range(coef.shape[0]):
-            gram[place, i] = kernel[i]
-            gram[i, place] = kernel[i]
+        copy_to(gram[place], kernel)
+        copy_to(gram[:, place], kernel)
         coef[place] = added
     if settings.compensate and dropped != 0.0:
-        heir = first
-        for i in range(first, first + budget):
+        budget = coef.shape[0] // 2
+        heir = own * budget
+        for i in range(heir, heir + budget):
             if near[i] > near[heir]:
                 heir = i
         coef[heir] += dropped
-    return place

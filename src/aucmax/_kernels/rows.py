@@ -92,6 +92,15 @@ def clear(batch: CSRBatch, t: int, target: FloatArray) -> None:
         target[batch.indices[q]] = 0.0
 
 
+@jit(reorder_sums=True, inline=True)
+def slot_dot(rows: SparseRows, slot: int, vector: FloatArray) -> float:
+    """Return the dot product of the row in a slot and a dense vector."""
+    total = 0.0
+    for q in range(rows.lengths[slot]):
+        total += rows.values[slot, q] * vector[rows.columns[slot, q]]
+    return total
+
+
 @jit(inline=True)
 def store(batch: CSRBatch, t: int, square: float, rows: SparseRows, slot: int) -> None:
     """Copy row t, of a known squared norm, to a slot."""

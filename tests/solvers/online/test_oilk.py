@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from aucmax._kernels.oilk import Settings
 from aucmax.solvers.online import oilk
 from aucmax.solvers.online.oilk import KernelModel, OILKLearner, inverse_spread
 from aucmax.summaries.row_sample import Slots
@@ -17,10 +18,14 @@ FORMS = list(
 )
 
 
-def make(n_features, *, seed=1, **options):
-    given = {"budget": 8, "gamma": 0.5}
+def make(n_features, *, seed=1, budget=8, sparse_rows=False, **options):
+    given = {"gamma": 0.5} | options
+    given["is_fifo"] = given.pop("policy", "reservoir") == "fifo"
+    given = {name: value for name, value in given.items() if value is not None}
     rng = np.random.default_rng(seed)
-    return OILKLearner(n_features, rng=rng, **(given | options))
+    return OILKLearner(
+        n_features, Settings(**given), sparse_rows=sparse_rows, budget=budget, rng=rng
+    )
 
 
 def csr(X):
@@ -38,7 +43,7 @@ def literal(X, is_pos, *, budget, policy, n_neighbors, compensate, is_squared, *
 
     Everything is computed from the rows and weights alone, nothing carried over.
     """
-    slots = Slots(budget, np.random.default_rng(1), policy).assign(is_pos)
+    slots = Slots(budget, np.random.default_rng(1)).assign(is_pos)
     support, seen, oldest = ({}, {}), [0, 0], [0, 0]
     gamma = given.get("gamma", 0.5)
 
@@ -277,7 +282,7 @@ def test_overflow_stops_before_the_row(problem):
     learner = make(3, **options)
     with pytest.raises(FloatingPointError, match="weights overflow: step_size=0"):
         learner.learn(X, is_pos)
-    n_learned = int(learner.support.counts.sum())
+    n_learned = int(learner.support.n_seen.sum())
     assert 10 < n_learned < 60
     assert np.isfinite(learner.model().coef).all()
     # As if the other rows had never come.
