@@ -70,7 +70,7 @@ def measure(n, dtype, n_visits, repeats):
     candidates = {"read": lambda: read_pairs(rows, pos, neg)}
     for size in BARS:
         # Rows of length one with random labels: nearly every pair stays active.
-        sgd = PairSGD(D, alpha=1e-6, step_size=0.01, block_size=size)
+        sgd = PairSGD(rows, alpha=1e-6, step_size=0.01, block_size=size)
         candidates[f"blocks of {size}"] = lambda sgd=sgd: sgd.visit(rows, pos, neg)
     return take_turns(candidates, repeats=repeats)
 
