@@ -144,6 +144,16 @@ def test_used_again_only_if_it_is_the_same(tmp_path, source, monkeypatch):
     assert len(written) == len(others) + 3
 
 
+def test_a_type_that_numpy_does_not_know(tmp_path, source):
+    list(source().cached(tmp_path))
+    marker = tmp_path / "cache.json"
+    known = json.loads(marker.read_text())
+    known["arrays"]["y"]["dtype"] = "<b8"
+    marker.write_text(json.dumps(known))
+    with pytest.raises(ValueError, match=f"{tmp_path} .*unknown type '<b8'"):
+        list(source().cached(tmp_path))
+
+
 @pytest.mark.parametrize("harm", ["gone", "short", "marker", "no marker", "version"])
 def test_made_anew_if_damaged(tmp_path, source, monkeypatch, harm):
     batches = source()

@@ -30,7 +30,7 @@ from aucmax.auto.ensemble import Ensemble, Part
 from aucmax.auto.families import ForestGroup
 from aucmax.auto.scales import Scale
 from aucmax.auto.table import Columns
-from aucmax.estimators.knnoam import _empty_index
+from aucmax.cli._columns import to_days
 from aucmax.io import load, save
 from aucmax.io._trusted import OURS
 from aucmax.io.models import write_model
@@ -114,7 +114,7 @@ def nan(array):
 def node(field, value):
     def change(nodes):
         nodes = nodes.copy()
-        nodes[field][nodes["left"][0]] = value
+        nodes[field][nodes["children"][0, 0]] = value
         return nodes
 
     return change
@@ -156,16 +156,16 @@ DENSE_CASES = [
     (Nystroem(8), "normalization_", short),
     (Nystroem(8, kernel="laplacian"), "landmarks_", lambda rows: rows[:, :1]),
     (FourierFeatures(8), "offset_", short),
-    (OnlinePCA(2), "_stream.mean", short),
-    (OnlinePCA(2), "_stream.variances", short),
-    (OnlinePCA(2), "_stream.directions", narrow),
+    (OnlinePCA(2), "_stream.state.mean", short),
+    (OnlinePCA(2), "_stream.state.variances", short),
+    (OnlinePCA(2), "_stream.state.directions", narrow),
     (OnlinePCA(2), "n_features_in_", put(6)),
-    (OPAUC(), f"{LEARNER}.moments.state.n_pending", put(64)),
-    (OPAUC(), f"{LEARNER}.moments.state.n_pending", put(-1)),
-    (OPAUC(), f"{LEARNER}.moments.state.scatter", short),
-    (OPAUC(), f"{LEARNER}.moments.state.pending", lambda rows: rows[:, :6]),
-    (OPAUC(), f"{LEARNER}.moments.n_features", put(4)),
-    (OPAUC(), f"{LEARNER}.learn", lambda _: _empty_index),
+    (OPAUC(), f"{LEARNER}.moments.n_pending", put(256)),
+    (OPAUC(), f"{LEARNER}.moments.n_pending", put(-1)),
+    (OPAUC(), f"{LEARNER}.moments.products", short),
+    (OPAUC(), f"{LEARNER}.moments.pending", lambda rows: rows[:, :6]),
+    (OPAUC(), f"{LEARNER}.moments.sums", narrow),
+    (OPAUC(), f"{LEARNER}.learn", lambda _: to_days),
     (OPAUC(), f"{SAMPLE}.slots.n_seen", short),
     (OPAUC(), f"{SAMPLE}.slots.n_seen", put(2**63 - 1)),
     (OPAUC(), f"{SAMPLE}.slots.size", put(-1)),
@@ -176,6 +176,9 @@ DENSE_CASES = [
     (OPAUC(), "n_features_in_", put(6)),
     (AdaOAM(), f"{LEARNER}.iterate.coef", short),
     (AdaOAM(), f"{LEARNER}.iterate.progress", short),
+    (AdaOAM(), f"{LEARNER}.moments.scatter", short),
+    (AdaOAM(), f"{LEARNER}.moments.mean", narrow),
+    (AdaOAM(), f"{LEARNER}.rule.offset", put("far")),
     (OPAUC(rank=3), f"{LEARNER}.moments.1.sums", narrow),
     (OPAUC(rank=3), f"{LEARNER}.moments.1.signs", short),
     (OPAUC(rank=3, solver="gradient"), f"{LEARNER}.state.totals", one_more),
@@ -198,10 +201,9 @@ DENSE_CASES = [
     (KNNOAM(), f"{LEARNER}.is_pos", lambda labels: labels[:9]),
     (RANDOM, f"{LEARNER}.marks", lambda marks: marks[:9]),
     (KNNOAM(), f"{LEARNER}.index.rows.n", put(10**6)),
-    (KNNOAM(), f"{LEARNER}.index._index._n", put(10**6)),
-    (KNNOAM(), f"{LEARNER}.index._index._norms", lambda norms: norms[:9]),
-    (KNNOAM(), f"{LEARNER}.index._index._low", narrow),
-    (KNNOAM(), f"{LEARNER}.index._index._centre", short),
+    (KNNOAM(), f"{LEARNER}.index._norms", lambda norms: norms[:9]),
+    (KNNOAM(), f"{LEARNER}.index._scaled", narrow),
+    (KNNOAM(), f"{LEARNER}.index._centre", short),
     (KNNOAM(backend="tree"), f"{LEARNER}.index.rows.values", lambda rows: rows[:9]),
     (EMBEDDED, f"{LEARNER}.index.n_mapped", put(10**6)),
     (EMBEDDED, f"{LEARNER}.index.held.0", short),
@@ -210,9 +212,10 @@ DENSE_CASES = [
     (MIXTURE, "ensemble_.threshold", put("high")),
     (MIXTURE, "calibration_.beta", short),
     (MIXTURE, "columns_.is_dense", put("yes")),
-    (PREQUENTIAL, "_tree.nodes", node("left", 10**6)),
-    (PREQUENTIAL, "_tree.nodes", node("right", 1)),
-    (PREQUENTIAL, "_tree.nodes", node("n_pos", 7)),
+    (PREQUENTIAL, "_tree.nodes", node("children", (10**6, 0))),
+    (PREQUENTIAL, "_tree.nodes", node("children", (0, 1))),
+    (PREQUENTIAL, "_tree.nodes", node("parent", 1)),
+    (PREQUENTIAL, "_tree.nodes", node("n_rows", 7)),
     (PREQUENTIAL, "_tree.ring", short),
     (PREQUENTIAL, "_tree.counts", put(10**6)),
     (PREQUENTIAL, "_n_kept", put(10**6)),
@@ -229,10 +232,10 @@ SPARSE_CASES = [
     (OILK(gamma=0.1), f"{LEARNER}.support.columns", put(-1)),
     (OILK(gamma=0.1), f"{LEARNER}.support.lengths", put(10**6)),
     (OILK(), f"{LEARNER}.held.0", lambda held: (entry(40)(held[0]), held[1])),
-    (KNNOAM(), f"{LEARNER}.index._index.rows.indices", put(2**31 - 1)),
-    (KNNOAM(), f"{LEARNER}.index._index.rows.indptr", put(-1)),
-    (KNNOAM(), f"{LEARNER}.index._index.rows.data", lambda data: data[:9]),
-    (KNNOAM(), f"{LEARNER}.index._n_features", put(39)),
+    (KNNOAM(), f"{LEARNER}.index.rows.indices", put(2**31 - 1)),
+    (KNNOAM(), f"{LEARNER}.index.rows.indptr", put(-1)),
+    (KNNOAM(), f"{LEARNER}.index.rows.data", lambda data: data[:9]),
+    (KNNOAM(), f"{LEARNER}.index.rows.n_features", put(39)),
 ]
 CASES = [(DENSE, *case) for case in DENSE_CASES] + [
     (SPARSE, *case) for case in SPARSE_CASES
@@ -315,7 +318,7 @@ def test_what_is_left_out_is_told(tmp_path):
 def test_an_index_that_finds_no_row_is_refused_when_rows_are_scored(tmp_path):
     model = KNNOAM(backend="brute").fit(DENSE, Y)
     index = model._stream.learner.index
-    index._norms = nan(index._norms)
+    index._norms = np.full_like(index._norms, -1e30)
     write_model(model, tmp_path / "model.skops")
     with pytest.raises(ValueError, match="finds no row"):
         load(tmp_path / "model.skops").decision_function(DENSE)
@@ -344,10 +347,12 @@ HELD = {
     "aucmax._kernels.low_rank.State",
     "aucmax._kernels.oilk.Settings",
     "aucmax._kernels.oilk.Support",
+    "aucmax._kernels.online_pca.PCAState",
     "aucmax._kernels.online_univariate.Rates",
+    "aucmax._kernels.opauc.AdaptiveRule",
+    "aucmax._kernels.opauc.GradientRule",
     "aucmax._kernels.opauc.Iterate",
     "aucmax._kernels.opauc.Moments",
-    "aucmax._kernels.opauc.Rule",
     "aucmax._kernels.pairs.Rates",
     "aucmax._kernels.pairs.State",
     "aucmax._kernels.prequential.Tree",

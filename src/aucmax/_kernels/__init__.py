@@ -18,11 +18,9 @@ if TYPE_CHECKING:
         candidates,
         counts,
         exponential,
-        few_values,
         low_rank,
         neighbor_curve,
         neighbors,
-        neighbors_filter,
         oam,
         oilk,
         online_pca,
@@ -37,6 +35,7 @@ if TYPE_CHECKING:
         simplex,
         solam,
         tables,
+        vectors,
         votes,
     )
 
@@ -47,11 +46,9 @@ __all__ = [
     "candidates",
     "counts",
     "exponential",
-    "few_values",
     "low_rank",
     "neighbor_curve",
     "neighbors",
-    "neighbors_filter",
     "oam",
     "oilk",
     "online_pca",
@@ -66,6 +63,7 @@ __all__ = [
     "simplex",
     "solam",
     "tables",
+    "vectors",
     "votes",
 ]
 

@@ -85,7 +85,7 @@ def univariate_step(row: Row, label: int, rates: Rates, state: State) -> Step:
     return Step(keep, sign * pull, 1.0, 1.0 / t, True)
 
 
-@jit(reorder_sums=True, check_division=False)
+@jit(reorder_sums=True)
 def steps_dense(X: FloatArray, labels: IntArray, rates: Rates, state: State) -> int:
     """Step down the loss of each row; return how many precede an overflow."""
     z = np.empty(X.shape[1])
@@ -98,7 +98,7 @@ def steps_dense(X: FloatArray, labels: IntArray, rates: Rates, state: State) -> 
     return len(X)
 
 
-@jit(reorder_sums=True, check_division=False)
+@jit(reorder_sums=True)
 def steps_csr(rows: CSR, labels: IntArray, rates: Rates, state: State) -> int:
     """Step down the loss of each CSR row; return how many precede an overflow."""
     for i in range(len(labels)):

@@ -84,7 +84,7 @@ def solam_step(row: Row, label: int, rates: Rates, state: State) -> Step:
     return Step(keep, pull, rate, rate / saddle["weight_sum"], True)
 
 
-@jit(reorder_sums=True, check_division=False)
+@jit(reorder_sums=True)
 def steps_dense(X: FloatArray, labels: IntArray, rates: Rates, state: State) -> int:
     """Step with each row; return how many rows precede an overflow."""
     z = np.empty(X.shape[1])
@@ -97,7 +97,7 @@ def steps_dense(X: FloatArray, labels: IntArray, rates: Rates, state: State) -> 
     return len(X)
 
 
-@jit(reorder_sums=True, check_division=False)
+@jit(reorder_sums=True)
 def steps_csr(rows: CSR, labels: IntArray, rates: Rates, state: State) -> int:
     """Step with each CSR row; return how many rows precede an overflow."""
     for i in range(len(labels)):

@@ -74,6 +74,10 @@ class MappedArray:
     def __init__(
         self, folder: Path, file: str, shape: list[int], dtype: str, size: int
     ) -> None:
+        try:
+            np.dtype(dtype)
+        except TypeError as error:
+            raise ValueError(f"{file} is of the unknown type {dtype!r}") from error
         with (folder / file).open("rb") as stream:
             self._map = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
         self._start = size - prod(shape) * np.dtype(dtype).itemsize

@@ -51,7 +51,6 @@ class Descent:
         n = self.design.shape[0]
         # Vectors of scores for a direction and along it; the rest of _work is for CG.
         self._work = list(np.empty((3, n)))
-        self._memory = np.empty((4, n + 2))
 
     def _point(self) -> State:
         """Return where the point stands."""
@@ -73,9 +72,7 @@ class Descent:
         return self.terms.value + 0.5 * alpha * float(self.coef @ self.coef)
 
     def _evaluate(self, scores: FloatArray) -> None:
-        self.terms = self.loss.evaluate(
-            scores, self.is_pos, self.weight, memory=self._memory
-        )
+        self.terms = self.loss.evaluate(scores, self.is_pos, self.weight)
 
     def _update_gradient(self) -> None:
         # Without the ridge, so that another alpha costs no product.
