@@ -402,7 +402,7 @@ class NSAUC(KernelScorer):
                 is_averaged=self.average,
             )
         return PairSGD(
-            block.rows.shape[1],
+            block.rows,
             alpha=self.alpha_,
             step_size=step_size,
             loss=self.loss,
