@@ -29,7 +29,6 @@ __all__ = [
     "Batch",
     "FitInputs",
     "StrOptions",
-    "all_or_nothing",
     "check_batch",
     "check_entries",
     "check_features",
@@ -43,6 +42,7 @@ __all__ = [
     "ignoring_overflow",
     "n_threads",
     "refuse_huge",
+    "restore_attributes_on_error",
     "split_labels",
     "validated",
 ]
@@ -156,7 +156,7 @@ def check_batch(
 
 
 @contextmanager
-def all_or_nothing(estimator: Any) -> Iterator[None]:
+def restore_attributes_on_error(estimator: Any) -> Iterator[None]:
     """Put the estimator back as it was when the body raises: nothing half-fitted."""
     before = dict(vars(estimator))
     try:

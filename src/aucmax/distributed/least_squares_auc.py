@@ -3,7 +3,7 @@
 
 from typing import Any, Self
 
-from aucmax._utils.validation import all_or_nothing, validated
+from aucmax._utils.validation import restore_attributes_on_error, validated
 from aucmax.distributed._cluster import fetch
 from aucmax.distributed._inputs import check_inputs, linear_design
 from aucmax.distributed._moments import moments_of
@@ -74,7 +74,7 @@ class DaskLeastSquaresAUC(DaskScorer, LeastSquaresAUC):
         self : DaskLeastSquaresAUC
             The fitted estimator.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             partitions = partitions_of(
                 X, y, sample_weight, name=type(self).__name__, local="LeastSquaresAUC"
             )

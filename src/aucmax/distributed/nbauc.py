@@ -7,7 +7,7 @@ from sklearn.utils import check_random_state
 
 from aucmax._utils.memory import parse_bytes
 from aucmax._utils.typing import Matrix
-from aucmax._utils.validation import FitInputs, all_or_nothing, validated
+from aucmax._utils.validation import FitInputs, restore_attributes_on_error, validated
 from aucmax.design import Design, MappedDesign
 from aucmax.design.mapped import BLOCK_ROWS, RowMap
 from aucmax.distributed._inputs import DaskInputs, check_inputs, take_rows
@@ -92,7 +92,7 @@ class DaskNBAUC(DaskScorer, NBAUC):
         self : DaskNBAUC
             The fitted estimator.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             budget = parse_bytes(self.memory_budget)
             partitions = partitions_of(
                 X, y, sample_weight, name=type(self).__name__, local="NBAUC"

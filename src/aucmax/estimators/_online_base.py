@@ -12,11 +12,11 @@ from aucmax._utils.progress import report
 from aucmax._utils.state import expect, expect_type
 from aucmax._utils.typing import Matrix, is_sparse
 from aucmax._utils.validation import (
-    all_or_nothing,
     check_batch,
     check_features,
     check_fit_inputs,
     check_is_fitted,
+    restore_attributes_on_error,
     validated,
 )
 from aucmax.estimators._base import AUCScorer
@@ -59,7 +59,7 @@ class OnlineScorer(AUCScorer):
         self : object
             The fitted estimator; after an error, as it was before.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             inputs = check_fit_inputs(self, X, y)
             self.classes_ = inputs.classes
             rng = self._open(inputs.X)
@@ -98,7 +98,7 @@ class OnlineScorer(AUCScorer):
         self : object
             The estimator.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             X, is_pos, self.classes_ = check_batch(
                 self, X, y, classes, is_within=is_within
             )
@@ -137,7 +137,7 @@ class OnlineScorer(AUCScorer):
         self : object
             The fitted estimator; after an error, as it was before.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             for name in {"classes_", "_stream"} & vars(self).keys():
                 delattr(self, name)
             learn_in_order(self, source, classes, checkpoint)

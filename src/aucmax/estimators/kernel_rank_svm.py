@@ -13,8 +13,8 @@ from aucmax._utils.validation import (
     COUNT,
     POSITIVE,
     FitInputs,
-    all_or_nothing,
     check_fit_inputs,
+    restore_attributes_on_error,
     validated,
 )
 from aucmax.design.gram import TILE, Against, Gram, Rows, Values
@@ -180,7 +180,7 @@ class KernelRankSVM(KernelScorer):
         self : KernelRankSVM
             The fitted estimator.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             budget = parse_bytes(self.memory_budget)
             inputs = check_fit_inputs(self, X, y, sample_weight)
             used = np.flatnonzero(inputs.weight)

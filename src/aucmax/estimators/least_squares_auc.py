@@ -12,8 +12,8 @@ from aucmax._utils.validation import (
     POSITIVE,
     FitInputs,
     StrOptions,
-    all_or_nothing,
     check_fit_inputs,
+    restore_attributes_on_error,
     validated,
 )
 from aucmax.design import Design, LocalDesign
@@ -134,7 +134,7 @@ class LeastSquaresAUC(LinearScorer):
         self : LeastSquaresAUC
             The fitted estimator.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             inputs = check_fit_inputs(self, X, y, sample_weight)
             self._store(self._solve(inputs), inputs)
         return self
@@ -172,7 +172,7 @@ class LeastSquaresAUC(LinearScorer):
         >>> round(LeastSquaresAUC().fit_stream(source).score(X, y), 2)
         1.0
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             inputs = check_source(self, source, checkpoint)
             if self._is_direct(inputs.shape[1], inputs.is_sparse):
                 pos, neg = collect_moments(

@@ -16,8 +16,8 @@ from aucmax._utils.validation import (
     POSITIVE,
     FitInputs,
     StrOptions,
-    all_or_nothing,
     check_fit_inputs,
+    restore_attributes_on_error,
     validated,
 )
 from aucmax.design.mixed import shortens_rows
@@ -196,7 +196,7 @@ class NBAUC(KernelScorer):
         self : NBAUC
             The fitted estimator.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             budget = parse_bytes(self.memory_budget)
             inputs = without_idle_rows(check_fit_inputs(self, X, y, sample_weight))
             seed = check_random_state(self.random_state).randint(2**31 - 1)
@@ -254,7 +254,7 @@ class NBAUC(KernelScorer):
         >>> bool(model.score(X, y) > 0.98)
         True
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             budget = parse_bytes(self.memory_budget)
             inputs = streams.without_idle_rows(
                 streams.check_source(self, source, checkpoint)

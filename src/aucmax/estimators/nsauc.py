@@ -19,9 +19,9 @@ from aucmax._utils.validation import (
     SHARE,
     FitInputs,
     StrOptions,
-    all_or_nothing,
     check_batch,
     check_fit_inputs,
+    restore_attributes_on_error,
     validated,
 )
 from aucmax.estimators._kernel_base import KernelScorer
@@ -252,7 +252,7 @@ class NSAUC(KernelScorer):
         self : NSAUC
             The fitted estimator.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             budget = parse_bytes(self.memory_budget)
             inputs = check_fit_inputs(self, X, y)
             rng = self._choose_map(inputs)
@@ -303,7 +303,7 @@ class NSAUC(KernelScorer):
         self : NSAUC
             The estimator; after an error, as it was before.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             budget = parse_bytes(self.memory_budget)
             is_first = not hasattr(self, "classes_")
             X, is_pos, self.classes_ = check_batch(self, X, y, classes)

@@ -11,8 +11,8 @@ from aucmax._utils.validation import (
     COUNT,
     POSITIVE,
     StrOptions,
-    all_or_nothing,
     check_fit_inputs,
+    restore_attributes_on_error,
     validated,
 )
 from aucmax.design import Design, LocalDesign
@@ -148,7 +148,7 @@ class RankSVM(LinearScorer):
         self : RankSVM
             The fitted estimator.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             inputs = check_fit_inputs(self, X, y, sample_weight)
             start = self._start(inputs.X.shape[1])
             self._store(self._solve(LocalDesign(inputs.X), inputs, start), inputs)
@@ -196,7 +196,7 @@ class RankSVM(LinearScorer):
                 "chosen, whose solver keeps too much. Choose the former, or leave "
                 "checkpoint= out."
             )
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             inputs = check_source(self, source, checkpoint)
             start = self._start(inputs.shape[1])
             saved, offer = resume_fit(self, inputs, checkpoint)

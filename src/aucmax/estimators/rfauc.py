@@ -18,10 +18,10 @@ from aucmax._utils.validation import (
     POSITIVE,
     FitInputs,
     StrOptions,
-    all_or_nothing,
     check_features,
     check_fit_inputs,
     check_is_fitted,
+    restore_attributes_on_error,
     validated,
 )
 from aucmax.design import Design, MappedDesign, mixed_design
@@ -175,7 +175,7 @@ class RFAUC(AUCScorer):
         self : RFAUC
             The fitted estimator.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             budget = parse_bytes(self.memory_budget)
             inputs = without_idle_rows(check_fit_inputs(self, X, y, sample_weight))
             seed = check_random_state(self.random_state).randint(2**31 - 1)
