@@ -71,6 +71,25 @@ class FitInputs(NamedTuple):
     weight: FloatArray
     classes: NDArray[Any]
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Precision of the rows."""
+        dtype: np.dtype[Any] = self.X.dtype
+        return dtype
+
+    def collect(self, function: Callable[[Matrix], NDArray[Any]]) -> NDArray[Any]:
+        """Return one number per row, as a function of all rows gives it."""
+        return function(self.X)
+
+    def drop_zero_weight(self) -> "FitInputs":
+        """Return only the rows that have weight."""
+        used = self.weight > 0.0
+        if np.all(used):
+            return self
+        return FitInputs(
+            self.X[used], self.is_pos[used], self.weight[used], self.classes
+        )
+
 
 def validated(fit: Fit) -> Fit:
     """Check the constructor's parameters against ``_parameter_constraints`` first."""

@@ -8,7 +8,7 @@ from aucmax.distributed._cluster import fetch
 from aucmax.distributed._inputs import check_inputs, linear_design
 from aucmax.distributed._moments import moments_of
 from aucmax.distributed._partitions import partitions_of
-from aucmax.distributed._scorer import DaskScorer, store_linear
+from aucmax.distributed._scorer import DaskScorer
 from aucmax.estimators.least_squares_auc import LeastSquaresAUC
 from aucmax.solvers.closed_form import solve_moments
 
@@ -84,5 +84,5 @@ class DaskLeastSquaresAUC(DaskScorer, LeastSquaresAUC):
                 result = solve_moments(pos, neg, alpha=self.alpha)
             else:
                 result = self._solve_implicit(linear_design(inputs), inputs)
-            store_linear(self, result, inputs)
+            self._store(result, inputs)
         return self

@@ -20,9 +20,9 @@ from aucmax.distributed._moments import moments_of
 from aucmax.distributed._partitions import partitions_of
 from aucmax.distributed._sample import add_drawn, draw_tasks
 from aucmax.distributed._scorer import DaskScorer
-from aucmax.estimators._online_stream import OnlineStream
 from aucmax.estimators.opauc import OPAUC
 from aucmax.solvers.online.exact import ExactLearner
+from aucmax.streams.online import OnlineStream
 
 
 class DaskOPAUC(DaskScorer, OPAUC):
@@ -96,7 +96,7 @@ class DaskOPAUC(DaskScorer, OPAUC):
         with restore_attributes_on_error(self):
             inputs = self._check(X, y, None, goes_on=False)
             self.classes_ = inputs.classes
-            self._open(_no_rows(inputs))
+            self._stream, _ = self._start_learner(_no_rows(inputs))
             self._learn(inputs)
         return self
 
@@ -130,7 +130,7 @@ class DaskOPAUC(DaskScorer, OPAUC):
             inputs = self._check(X, y, known, goes_on=goes_on)
             self.classes_ = inputs.classes
             if not goes_on:
-                self._open(_no_rows(inputs))
+                self._stream, _ = self._start_learner(_no_rows(inputs))
             self._learn(inputs)
         return self
 

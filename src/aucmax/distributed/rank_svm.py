@@ -14,7 +14,7 @@ from aucmax._utils.validation import (
 from aucmax.distributed._binned_fit import minimise_binned
 from aucmax.distributed._inputs import DaskInputs, check_inputs, linear_design
 from aucmax.distributed._partitions import partitions_of
-from aucmax.distributed._scorer import DaskScorer, store_linear
+from aucmax.distributed._scorer import DaskScorer
 from aucmax.estimators.rank_svm import RankSVM
 
 
@@ -137,7 +137,7 @@ class DaskRankSVM(DaskScorer, RankSVM):
             else:
                 start = self._start(inputs.shape[1])
                 result = self._solve(linear_design(inputs), inputs, start)
-                store_linear(self, result, inputs)
+                self._store(result, inputs)
                 self.objective_error_ = 0.0
         return self
 

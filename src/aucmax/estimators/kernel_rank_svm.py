@@ -184,13 +184,7 @@ class KernelRankSVM(KernelScorer):
             budget = parse_bytes(self.memory_budget)
             inputs = check_fit_inputs(self, X, y, sample_weight)
             used = np.flatnonzero(inputs.weight)
-            if len(used) < len(inputs.weight):
-                inputs = FitInputs(
-                    inputs.X[used],
-                    inputs.is_pos[used],
-                    inputs.weight[used],
-                    inputs.classes,
-                )
+            inputs = inputs.drop_zero_weight()
             _refuse_many_rows(len(used), budget)
             choice = choose_kernel(
                 inputs,
@@ -242,9 +236,7 @@ class KernelRankSVM(KernelScorer):
         used: IntArray,
         result: Result,
     ) -> None:
-        self.n_iter_ = result.n_iter
-        self.objective_ = result.value
-        self.history_ = result.history
+        self._keep_progress(result)
         # One row at least: an empty sum has no shape.
         support = np.flatnonzero(result.coef) if np.any(result.coef) else np.array([0])
         self.support_ = used[support]

@@ -16,17 +16,13 @@ from aucmax._utils.validation import (
     validated,
 )
 from aucmax.design import Design, LocalDesign
-from aucmax.estimators._base import Labelled, LinearScorer
-from aucmax.estimators._source import (
-    Source,
-    check_source,
-    resume_fit,
-    streamed_design,
-)
+from aucmax.estimators._base import LinearScorer, TrainingRows
 from aucmax.losses import Hinge, SquaredHinge
 from aucmax.solvers._base import Result
 from aucmax.solvers.bundle import bundle
 from aucmax.solvers.newton_cg import newton_cg
+from aucmax.streams.passes import check_source, resume_fit
+from aucmax.streams.source import Source, name_features
 
 
 class RankSVM(LinearScorer):
@@ -201,15 +197,16 @@ class RankSVM(LinearScorer):
             start = self._start(inputs.shape[1])
             saved, offer = resume_fit(self, inputs, checkpoint)
             result = self._solve(
-                streamed_design(inputs), inputs, start, saved=saved, offer=offer
+                inputs.design(), inputs, start, saved=saved, offer=offer
             )
-            self._store_stream(result, inputs)
+            self._store(result, inputs)
+            name_features(self, source)
         return self
 
     def _solve(
         self,
         design: Design,
-        rows: Labelled,
+        rows: TrainingRows,
         start: FloatArray | None,
         **resumed: Any,
     ) -> Result:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rows an online estimator has seen, as it needs them."""
+"""A learner that takes rows one after the other, and a sample of them."""
 
 from typing import Any
 
@@ -142,9 +142,7 @@ class OnlineStream(Locked):
             and rows.dtype == np.float64
             and rows.indices.dtype == rows.indptr.dtype == np.int32
             and rows.has_sorted_indices
-            and rows.data.flags.writeable
-            and rows.indices.flags.writeable
-            and rows.indptr.flags.writeable
+            and all(a.flags.writeable for a in (rows.data, rows.indices, rows.indptr))
         ):
             return rows
         # A block holds few rows, so 32 bits count its entries.
