@@ -148,23 +148,13 @@ class Batch(NamedTuple):
 
 
 def check_batch(
-    estimator: Any,
-    X: Any,
-    y: ArrayLike,
-    classes: ArrayLike | None,
-    *,
-    is_within: Callable[[Matrix, float], bool] | None = None,
+    estimator: Any, X: Any, y: ArrayLike, classes: ArrayLike | None
 ) -> Batch:
-    """Validate the arguments of ``partial_fit``; the first call sets the features.
-
-    ``is_within`` may tell faster than we can that no value is NaN or above a limit.
-    """
+    """Validate the arguments of ``partial_fit``; the first call sets the features."""
     known = getattr(estimator, "classes_", None)
     if known is None:
         X = check_rows(estimator, X)[0]
-    elif _has_known_form(estimator, X) and (is_within or _is_within)(
-        X, LARGEST[X.dtype]
-    ):
+    elif _has_known_form(estimator, X) and _is_within(X, LARGEST[X.dtype]):
         X = X if type(X) is np.ndarray else _canonical(X)
     else:
         X = check_features(estimator, X)

@@ -21,7 +21,7 @@ from aucmax._utils.validation import (
 )
 from aucmax.estimators._base import AUCScorer
 from aucmax.solvers.online._base import Learner
-from aucmax.streams.online import SAMPLE_ROWS, OnlineStream, is_within
+from aucmax.streams.online import SAMPLE_ROWS, OnlineStream
 from aucmax.streams.partial_fit import partial_fit_all
 from aucmax.streams.source import Source
 
@@ -99,9 +99,7 @@ class OnlineScorer(AUCScorer):
             The estimator.
         """
         with restore_attributes_on_error(self):
-            X, is_pos, self.classes_ = check_batch(
-                self, X, y, classes, is_within=is_within
-            )
+            X, is_pos, self.classes_ = check_batch(self, X, y, classes)
             stream = getattr(self, "_stream", None) or self._start_learner(X)[0]
             stream.learn(X, is_pos)
             # Only now, so that no other thread scores with a model of no rows.

@@ -188,7 +188,10 @@ def check_source(
         with naming_batch(number):
             X, y, weight = unpack(batch)
             X, y = _as_table(X), np.asarray(y)
-            _check_labels_shape(y)
+            if y.ndim != 1:
+                raise ValueError(
+                    f"The labels of a batch must be 1-d, but have {y.ndim} axes."
+                )
             if X.shape[0] == 0:
                 continue
             if dtype is None:
@@ -231,11 +234,6 @@ def _as_table(X: Any) -> Any:
     if len(X.shape) == 0:
         raise ValueError(f"The rows of a batch must be a table, but are {X!r}.")
     return X
-
-
-def _check_labels_shape(y: NDArray[Any]) -> None:
-    if y.ndim != 1:
-        raise ValueError(f"The labels of a batch must be 1-d, but have {y.ndim} axes.")
 
 
 def _check_agreement(rows: Matrix, y: NDArray[Any], is_csr: bool) -> None:
