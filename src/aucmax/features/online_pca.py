@@ -30,10 +30,10 @@ from aucmax._utils.typing import FloatArray, IntArray, Matrix, is_sparse, to_den
 from aucmax._utils.validation import (
     COUNT,
     StrOptions,
-    all_or_nothing,
     check_features,
     check_is_fitted,
     check_rows,
+    restore_attributes_on_error,
     validated,
 )
 
@@ -171,7 +171,7 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self : OnlinePCA
             The fitted map; after an error, as it was before.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             X, _ = check_rows(self, X)
             self._stream = self._open(X.shape[1])
             order = None
@@ -196,7 +196,7 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self : OnlinePCA
             The map.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             is_new = not hasattr(self, "_stream")
             X = check_rows(self, X)[0] if is_new else check_features(self, X)
             stream = self._open(X.shape[1]) if is_new else self._stream
