@@ -12,18 +12,12 @@ from aucmax._utils.validation import (
     POSITIVE,
     FitInputs,
     StrOptions,
-    all_or_nothing,
     check_fit_inputs,
+    restore_attributes_on_error,
     validated,
 )
 from aucmax.design import Design, LocalDesign
-from aucmax.estimators._base import Labelled, LinearScorer
-from aucmax.estimators._source import (
-    Source,
-    check_source,
-    resume_fit,
-    streamed_design,
-)
+from aucmax.estimators._base import LinearScorer, TrainingRows
 from aucmax.solvers._base import Result
 from aucmax.solvers.closed_form import (
     MANY_FEATURES,
@@ -33,6 +27,8 @@ from aucmax.solvers.closed_form import (
     solve_implicit,
     solve_moments,
 )
+from aucmax.streams.passes import check_source, resume_fit
+from aucmax.streams.source import Source, name_features
 from aucmax.summaries import ClassMoments
 
 # Up to so many features of sparse rows, a d x d matrix is cheaper than many passes.
@@ -142,7 +138,7 @@ class LeastSquaresAUC(LinearScorer):
         self : LeastSquaresAUC
             The fitted estimator.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             inputs = check_fit_inputs(self, X, y, sample_weight)
             self._store(self._solve(inputs), inputs)
         return self
@@ -180,18 +176,18 @@ class LeastSquaresAUC(LinearScorer):
         >>> round(LeastSquaresAUC().fit_stream(source).score(X, y), 2)
         1.0
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             inputs = check_source(self, source, checkpoint)
             if self._is_direct(inputs.shape[1], inputs.is_sparse):
                 pos, neg = collect_moments(
-                    inputs.rows,
+                    inputs,
                     inputs.is_pos,
                     inputs.weight,
                     *resume_fit(self, inputs, checkpoint),
                 )
                 result = self._solve_moments(pos, neg)
             elif checkpoint is None:
-                result = self._solve_implicit(streamed_design(inputs), inputs)
+                result = self._solve_implicit(inputs.design(), inputs)
             else:
                 raise ValueError(
                     f"checkpoint= works with the direct solver, but "
@@ -199,7 +195,8 @@ class LeastSquaresAUC(LinearScorer):
                     f"{inputs.shape[1]} features, which cannot be interrupted. Choose "
                     'solver="direct", or leave checkpoint= out.'
                 )
-            self._store_stream(result, inputs)
+            self._store(result, inputs)
+            name_features(self, source)
         return self
 
     def _is_direct(self, n_features: int, is_sparse: bool) -> bool:
@@ -214,14 +211,15 @@ class LeastSquaresAUC(LinearScorer):
         return self._solve_implicit(LocalDesign(inputs.X), inputs)
 
     def _solve_moments(self, pos: ClassMoments, neg: ClassMoments) -> Result:
-        auto = isinstance(self.alpha, str)
-        self.alpha_ = auto_alpha(pos, neg) if auto else self.alpha
+        alpha = self.alpha
+        self.alpha_ = auto_alpha(pos, neg) if isinstance(alpha, str) else alpha
         return solve_moments(pos, neg, alpha=self.alpha_)
 
-    def _solve_implicit(self, design: Design, rows: Labelled) -> Result:
-        labels = rows.is_pos, rows.weight
-        auto = isinstance(self.alpha, str)
-        self.alpha_ = estimate_alpha(design, *labels) if auto else self.alpha
+    def _solve_implicit(self, design: Design, rows: TrainingRows) -> Result:
+        labels, alpha = (rows.is_pos, rows.weight), self.alpha
+        if isinstance(alpha, str):
+            alpha = estimate_alpha(design, *labels)
+        self.alpha_ = alpha
         return solve_implicit(
-            design, *labels, alpha=self.alpha_, tol=self.tol, max_iter=self.max_iter
+            design, *labels, alpha=alpha, tol=self.tol, max_iter=self.max_iter
         )

@@ -59,7 +59,7 @@ def auto_alpha(pos: ClassMoments, neg: ClassMoments) -> float:
 
 
 def estimate_alpha(design: Design, is_pos: BoolArray, weight: FloatArray) -> float:
-    """Return about the same without covariances, by Hutchinson's estimate of a trace."""
+    """Return about the same without covariances, with Hutchinson's trace estimate."""
     rng = np.random.default_rng(0)
     product = Square().evaluate(np.zeros(len(weight)), is_pos, weight).hess_dot
     total = 0.0
