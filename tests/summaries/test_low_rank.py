@@ -80,18 +80,6 @@ def test_blocks_of_features_agree(rng, monkeypatch):
         assert_allclose(np.abs(found), np.abs(expected), atol=1e-9)
 
 
-def test_merge_adds_the_sums(rng):
-    X = draw_rows(rng)
-    signs = draw_signs(30, 5, rng)
-    merged = moments_of(X[:50], signs).merge(moments_of(X[50:], signs))
-    whole = moments_of(X, signs)
-    assert merged.count == whole.count == 200
-    assert_allclose(merged.sums, whole.sums, rtol=1e-12, atol=1e-12)
-    assert_allclose(as_matrix(merged), as_matrix(whole), atol=1e-9)
-    with pytest.raises(ValueError, match="same signs"):
-        whole.merge(moments_of(X, draw_signs(30, 5, rng)))
-
-
 def test_rows_one_by_one_and_copies(rng):
     X = draw_rows(rng)
     signs = draw_signs(30, 5, rng)

@@ -103,8 +103,3 @@ def test_goes_on_from_moments_of_others(rng, is_csr):
     assert moments.of_class(1).mass == 900
     assert_allclose(moments.of_class(1).mean, whole.mean, rtol=1e-12)
     assert_allclose(moments.of_class(1).scatter, whole.scatter, atol=1e-8)
-
-
-def test_refuses_what_does_not_fit():
-    with pytest.raises(ValueError, match=r"14400000000 bytes.*rank=50.*reduce"):
-        StreamedMoments(30_000)

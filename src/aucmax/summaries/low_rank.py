@@ -50,7 +50,7 @@ class LowRankMoments:
     Attributes
     ----------
     signs : ndarray of shape (n_features, rank)
-        The directions; the same for all that are compared or merged.
+        The directions; the same for both classes.
     sums : ndarray of shape (n_features, rank + 2)
         Sums of the products, of the rows and of their squares.
     count : int
@@ -83,16 +83,6 @@ class LowRankMoments:
             rows.data, rows.indices, rows.indptr, self.signs, self.sums
         )
         self.count += rows.shape[0]
-
-    def merge(self, other: "LowRankMoments") -> "LowRankMoments":
-        """Return the sums over both sets of rows."""
-        if not np.array_equal(self.signs, other.signs):
-            raise ValueError(
-                "Moments with different directions cannot be merged. Make both from "
-                "the same signs."
-            )
-        total = self.count + other.count
-        return LowRankMoments(self.signs, self.sums + other.sums, total)
 
     def squared_distance(self, other: "LowRankMoments") -> float:
         """Return the mean squared distance of rows of one from rows of the other."""

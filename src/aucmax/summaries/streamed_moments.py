@@ -10,8 +10,6 @@ from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
 from aucmax.summaries.class_moments import ClassMoments
 
-# Two matrices of more bytes than this are refused.
-LARGEST_BYTES = 8 * 10**9
 # Dense rows of a class that are added together, by one product of matrices. With 64,
 # a fit of 300,000 rows takes 80 instead of 31 ms at 10 features, 122 and 73 at 54.
 BLOCK_ROWS = 256
@@ -37,7 +35,6 @@ class StreamedMoments:
     """
 
     def __init__(self, n_features: int) -> None:
-        refuse_too_many(n_features)
         self.n_seen = np.zeros(2, dtype=np.int64)
         self.n_pending = np.zeros(2, dtype=np.int64)
         self.origin = np.zeros((2, n_features))
@@ -113,15 +110,3 @@ class StreamedMoments:
         # BLAS rounds differently with a different number of threads.
         with one_blas_thread():
             dsyrk(1.0, block.T, beta=1.0, c=products.T, overwrite_c=True)
-
-
-def refuse_too_many(n_features: int) -> None:
-    """Raise where covariances of both classes would not fit into memory."""
-    n_bytes = 2 * 8 * n_features**2
-    if n_bytes > LARGEST_BYTES:
-        raise ValueError(
-            f"The covariances of {n_features} features in both classes take "
-            f"{n_bytes} bytes, more than {LARGEST_BYTES}. Use OPAUC(rank=50), "
-            "which keeps sketches of them, or OPAUC(reduce='projection'), which "
-            "works on fewer features."
-        )

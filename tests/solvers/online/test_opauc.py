@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import copy
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -160,3 +161,11 @@ def test_a_step_too_long_is_an_error(rng):
     with pytest.raises(FloatingPointError, match="step_size=30 or X is too large"):
         learner.learn(X, is_pos)
     assert np.all(np.isfinite(learner.model().coef))
+
+
+@pytest.mark.parametrize(
+    "learner", [ExactLearner, partial(GradientLearner, step_size=None)]
+)
+def test_refuses_what_does_not_fit(learner):
+    with pytest.raises(ValueError, match=r"14400000000 bytes.*rank=50.*reduce"):
+        learner(30_000, alpha=0.1)

@@ -8,6 +8,7 @@ from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import BoolArray, Matrix
 from aucmax.solvers.closed_form import auto_alpha, solve_moments
 from aucmax.solvers.online._base import LinearModel
+from aucmax.solvers.online.opauc import refuse_too_many
 from aucmax.summaries.streamed_moments import StreamedMoments
 
 
@@ -25,6 +26,7 @@ class ExactLearner:
     is_order_free = True
 
     def __init__(self, n_features: int, *, alpha: float | None) -> None:
+        refuse_too_many(n_features)
         self.alpha = alpha
         self.moments = StreamedMoments(n_features)
 

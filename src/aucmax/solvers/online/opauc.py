@@ -19,8 +19,9 @@ from aucmax._utils.state import (
 )
 from aucmax._utils.typing import BoolArray, Matrix, as_plain, is_sparse, to_dense
 from aucmax.solvers.online._base import Diverged, LinearModel
-from aucmax.summaries.streamed_moments import refuse_too_many
 
+# Two matrices of more bytes than this are refused.
+LARGEST_BYTES = 8 * 10**9
 # Values of sparse rows made dense at a time: 2 MB.
 DENSE_VALUES = 2**18
 
@@ -148,4 +149,16 @@ def refuse_turning_around(step_size: float | None, alpha: float) -> None:
         raise ValueError(
             f"step_size={step_size:g} times alpha={alpha:g} must be below 2: the "
             "penalty alone would turn the weights around. Lower step_size."
+        )
+
+
+def refuse_too_many(n_features: int) -> None:
+    """Raise where covariances of both classes would not fit into memory."""
+    n_bytes = 2 * 8 * n_features**2
+    if n_bytes > LARGEST_BYTES:
+        raise ValueError(
+            f"The covariances of {n_features} features in both classes take "
+            f"{n_bytes} bytes, more than {LARGEST_BYTES}. Use OPAUC(rank=50), "
+            "which keeps sketches of them, or OPAUC(reduce='projection'), which "
+            "works on fewer features."
         )
