@@ -97,6 +97,7 @@ class MappedDesign:
     def _set_rows(self, X: Matrix, rank: int) -> None:
         self.X = X
         self.shape: tuple[int, int] = (X.shape[0], rank)
+        self.n_values = X.shape[0] * self._width
         self._parts = _cut(X.shape[0], MAX_PARTS)
 
     @property
@@ -132,6 +133,26 @@ class MappedDesign:
         total: FloatArray = sums.sum(axis=0)
         if self._mixing is not None and not self.is_mixed_first:
             total = total @ self._mixing
+        return total
+
+    def square_sums(self, weight: FloatArray) -> FloatArray:
+        """Return the squares of the mapped rows times ``weight``.
+
+        Of a part of the rows, where they have to be mixed: that takes a matrix product.
+        """
+        if self._mixing is not None and not self.is_mixed_first:
+            return sampled_square_sums(self.rows, weight, self.shape[1])
+        sums = np.zeros((len(self._parts), self._width))
+        nothing = np.zeros(self._width, dtype=self.dtype)
+
+        def run(part: int) -> None:
+            for rows in self._blocks(part):
+                _kernels.products.add_weighted_squares(
+                    self._mapped(rows), nothing, weight[rows], sums[part]
+                )
+
+        self._for_each_part(run)
+        total: FloatArray = sums.sum(axis=0)
         return total
 
     def rows(self, index: IntArray, columns: IntArray | None = None) -> NDArray[Any]:
@@ -222,3 +243,18 @@ def _cut(n: int, max_parts: int) -> list[tuple[int, int]]:
     count = min(n_blocks, max_parts)
     cuts = np.linspace(0, n_blocks, count + 1).astype(int) * BLOCK_ROWS
     return [(int(low), min(int(high), n)) for low, high in pairwise(cuts)]
+
+
+def sampled_square_sums(
+    take: Callable[[IntArray], NDArray[Any]], weight: FloatArray, n_columns: int
+) -> FloatArray:
+    """Estimate the squares of all rows times ``weight`` from a part of them.
+
+    To make a row takes as long as a product with ``n_columns`` rows, or a twentieth of
+    that where a matrix product makes them.
+    """
+    index = np.flatnonzero(weight)[:: max(1, n_columns // 32)]
+    some = weight[index]
+    squares: FloatArray = some @ np.square(take(index), dtype=np.float64)
+    squares *= weight.sum() / some.sum()
+    return squares

@@ -4,14 +4,14 @@
 from collections.abc import Callable
 from typing import Any
 
-from aucmax._utils.checkpoint import Offer, State
+from aucmax._utils.checkpoint import State
 from aucmax._utils.typing import FloatArray
 from aucmax.design import Design
 from aucmax.estimators._base import Labelled
 from aucmax.estimators._kernel_choice import KernelChoice, refine_alpha
 from aucmax.losses import SquaredHinge
-from aucmax.solvers._base import Result
-from aucmax.solvers.nonlinear_cg import nonlinear_cg
+from aucmax.solvers._base import Checkpointing, Problem, Result
+from aucmax.solvers.nonlinear_cg import NO_CHECKPOINTS, nonlinear_cg
 
 
 def fit_mapped(
@@ -21,8 +21,7 @@ def fit_mapped(
     choice: KernelChoice,
     keys: Callable[[], FloatArray],
     *,
-    saved: State | None = None,
-    offer: Offer | None = None,
+    checkpointing: Checkpointing = NO_CHECKPOINTS,
 ) -> Result:
     """Minimise on all rows and keep on ``model`` what was chosen and how it went.
 
@@ -30,6 +29,7 @@ def fit_mapped(
     solver needs.
     """
     alpha, start = choice.alpha, None
+    saved, offer = checkpointing
     if saved is not None:
         alpha = saved["alpha"]
     elif model.alpha == "auto" and choice.is_from_a_part:
@@ -42,17 +42,16 @@ def fit_mapped(
             offer(lambda: {"alpha": alpha, "solver": state()})
 
     result = nonlinear_cg(
-        design,
-        rows.is_pos,
-        rows.weight,
-        loss=SquaredHinge(),
-        alpha=alpha,
+        Problem(design, SquaredHinge(), rows.is_pos, rows.weight),
+        alpha,
         start=start,
         tol=model.tol,
         max_iter=model.max_iter,
         on_step=model._on_step(),
-        saved=None if saved is None else saved["solver"],
-        offer=None if offer is None else offer_all,
+        checkpointing=Checkpointing(
+            None if saved is None else saved["solver"],
+            None if offer is None else offer_all,
+        ),
     )
     model._warn_unless_converged(result)
     model.gamma_, model.alpha_, model.tuning_ = choice.gamma, alpha, choice.tried

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from aucmax._utils.checkpoint import (
     Checkpoint,
-    Offer,
-    State,
     check_checkpoint,
     describe_fit,
     fingerprint,
@@ -29,6 +27,7 @@ from aucmax._utils.validation import (
 )
 from aucmax.design import LocalDesign, StreamedDesign
 from aucmax.design.local import offset_stride, row_multiple, typical_row
+from aucmax.solvers._base import Checkpointing
 from aucmax.solvers._sampling import spread_sample
 
 # Batches (X, y) or (X, y, sample_weight), the same ones at every iteration.
@@ -350,16 +349,16 @@ def streamed_design(inputs: StreamInputs, *, centred: bool = True) -> StreamedDe
 
 def resume_fit(
     estimator: Any, inputs: StreamInputs, checkpoint: Checkpoint | None
-) -> tuple[State | None, Offer | None]:
+) -> Checkpointing:
     """Return the state to go on from, if there is one, and where to offer new ones."""
     if checkpoint is None:
-        return None, None
+        return Checkpointing()
     what = describe_fit(estimator) | {
         "shape": list(inputs.shape),
         "positives": int(np.count_nonzero(inputs.is_pos)),
         "data": inputs.digest,
     }
-    return checkpoint.resume(what), checkpoint.offer
+    return Checkpointing(checkpoint.resume(what), checkpoint.offer)
 
 
 def _lacks_labels(y: NDArray[Any]) -> bool:

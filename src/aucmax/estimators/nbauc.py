@@ -33,7 +33,7 @@ from aucmax.estimators._kernel_choice import (
 )
 from aucmax.estimators._mapped_fit import fit_mapped
 from aucmax.features.nystroem import Nystroem
-from aucmax.solvers._base import Result
+from aucmax.solvers._base import Checkpointing, Result
 
 
 class NBAUC(KernelScorer):
@@ -282,8 +282,9 @@ class NBAUC(KernelScorer):
                 inputs,
                 choice,
                 lambda: inputs.collect(row_keys),
-                saved=saved,
-                offer=None if offer is None else offer_all,
+                checkpointing=Checkpointing(
+                    saved, None if offer is None else offer_all
+                ),
             )
             self._keep(feature_map, result, inputs.classes)
             self._set_threshold(inputs.collect(self._expand), inputs)

@@ -24,9 +24,9 @@ from aucmax.estimators._source import (
     streamed_design,
 )
 from aucmax.losses import Hinge, SquaredHinge
-from aucmax.solvers._base import Result
+from aucmax.solvers._base import Problem, Result
 from aucmax.solvers.bundle import bundle
-from aucmax.solvers.newton_cg import newton_cg
+from aucmax.solvers.nonlinear_cg import nonlinear_cg
 
 
 class RankSVM(LinearScorer):
@@ -199,9 +199,11 @@ class RankSVM(LinearScorer):
         with all_or_nothing(self):
             inputs = check_source(self, source, checkpoint)
             start = self._start(inputs.shape[1])
-            saved, offer = resume_fit(self, inputs, checkpoint)
             result = self._solve(
-                streamed_design(inputs), inputs, start, saved=saved, offer=offer
+                streamed_design(inputs),
+                inputs,
+                start,
+                checkpointing=resume_fit(self, inputs, checkpoint),
             )
             self._store_stream(result, inputs)
         return self
@@ -214,14 +216,19 @@ class RankSVM(LinearScorer):
         **resumed: Any,
     ) -> Result:
         shared: dict[str, Any] = {
-            "alpha": self.alpha,
             "start": start,
             "tol": self.tol,
             "max_iter": self.max_iter,
             "on_step": self._on_step(),
         }
         if self.loss == "hinge":
-            return bundle(design, rows.is_pos, rows.weight, loss=Hinge(), **shared)
-        return newton_cg(
-            design, rows.is_pos, rows.weight, loss=SquaredHinge(), **shared, **resumed
-        )
+            return bundle(
+                design,
+                rows.is_pos,
+                rows.weight,
+                loss=Hinge(),
+                alpha=self.alpha,
+                **shared,
+            )
+        problem = Problem(design, SquaredHinge(), rows.is_pos, rows.weight)
+        return nonlinear_cg(problem, self.alpha, **shared, **resumed)

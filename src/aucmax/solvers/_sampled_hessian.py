@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A preconditioner: the Hessian in the columns that matter, from a sample of rows.
+
+The curvature of the loss sits in rows of many active pairs. Rows drawn in proportion to
+the root of their curvature, each weighted with the inverse of its chance, and the *same
+loss* evaluated on them give an estimate of the Hessian. Columns in which the loss
+curves less than the penalty need no more than a diagonal: few matter at a large
+``alpha``, all at a tiny one.
+"""
+
+import numpy as np
+from scipy.linalg import lapack
+
+from aucmax._utils.checkpoint import State
+from aucmax._utils.threads import one_blas_thread
+from aucmax._utils.typing import FloatArray, IntArray, to_dense
+from aucmax.losses import Terms
+from aucmax.solvers._base import Problem
+from aucmax.solvers._sampling import draw_rows
+
+# Rows per column of the block: at least, and more than enough.
+FEW_ROWS, MANY_ROWS = 3.0, 30.0
+LEAST_ROWS = 1000
+# A block of k columns from m rows costs this times m k^2 multiplications of a product
+# with all rows, which waits for memory.
+COST = 0.055
+# Added to the diagonal of the block, as a share of the trace: a sample of fewer rows
+# than columns, and rounding, must not make it singular.
+SHIFT = 1e-7
+DTYPE = np.float64
+
+
+class SampledHessian:
+    """``H + alpha I``: dense for the columns that matter, diagonal for the rest.
+
+    Parameters
+    ----------
+    problem : Problem
+        Rows and loss.
+    scores : ndarray of shape (n_samples,)
+        The scores at which the Hessian is estimated.
+    terms : Terms
+        The loss there.
+    alpha : float
+        The penalty.
+    budget : float
+        What it may cost, in products with all rows; it then has the columns of the
+        largest curvature only.
+
+    Attributes
+    ----------
+    cost : float
+        What it did cost.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        scores: FloatArray,
+        terms: Terms,
+        *,
+        alpha: float,
+        budget: float,
+    ) -> None:
+        design = problem.design
+        curvature = terms.hess_diag()
+        self.diagonal = _diagonal(problem, curvature)
+        volume = budget * design.n_values / COST
+        self.columns = _columns_that_matter(self.diagonal, alpha, volume)
+        k = len(self.columns)
+        self.block, self.cost = np.zeros((k, k)), 0.0
+        if k:
+            size = min(max(volume / k**2, FEW_ROWS * k), MANY_ROWS * k)
+            index, sampled, scale = _sample(
+                problem, scores, curvature, round(max(size, LEAST_ROWS))
+            )
+            self.cost = COST * len(index) * k**2 / design.n_values
+            self.block = scale * _hessian(problem, index, sampled, self.columns)
+            # A column that is zero in all sampled rows is not flat.
+            unseen = self.diagonal[self.columns] - np.diagonal(self.block)
+            self.block.flat[:: k + 1] += np.maximum(unseen, 0.0)
+        self.factorise(alpha)
+
+    @classmethod
+    def restored(cls, state: State, alpha: float) -> "SampledHessian":
+        """Return the one of such a state."""
+        restored = cls.__new__(cls)
+        vars(restored).update(state)
+        restored.factorise(alpha)
+        return restored
+
+    def state(self) -> State:
+        """Return what was estimated."""
+        names = ("diagonal", "columns", "block", "cost")
+        return {name: getattr(self, name) for name in names}
+
+    def factorise(self, alpha: float) -> None:
+        """Prepare ``solve`` for this ``alpha``."""
+        self._scale = self.diagonal + alpha
+        k = len(self.columns)
+        shift = alpha + SHIFT * float(self.diagonal.sum())
+        with one_blas_thread():
+            while k > 0:
+                shifted = np.array(self.block, order="F")
+                shifted.flat[:: k + 1] += shift
+                self._factor, failed = lapack.dpotrf(
+                    shifted, lower=True, overwrite_a=True
+                )
+                if not failed:
+                    break
+                shift *= 10.0
+
+    def solve(self, vector: FloatArray) -> FloatArray:
+        """Return ``(H + alpha I)^-1 vector``."""
+        solution = vector / self._scale
+        if len(self.columns):
+            some = vector[self.columns]
+            # scipy's cho_solve takes longer to check its arguments than to solve.
+            solution[self.columns] = lapack.dpotrs(self._factor, some, lower=True)[0]
+        return solution
+
+
+def _diagonal(problem: Problem, curvature: FloatArray) -> FloatArray:
+    """Return about the diagonal of the Hessian: variances, weighted by curvature."""
+    total = float(curvature.sum())
+    if total == 0.0:
+        return np.zeros(problem.design.shape[1])
+    sums = problem.design.adjoint(curvature)
+    squares = problem.design.square_sums(curvature)
+    return np.maximum(squares - sums * (sums / total), 0.0)
+
+
+def _columns_that_matter(diagonal: FloatArray, alpha: float, volume: float) -> IntArray:
+    """Return the columns of more curvature than the penalty, and not too many."""
+    columns = np.flatnonzero(diagonal > alpha)
+    most = max(1, int((volume / FEW_ROWS) ** (1 / 3)))
+    if len(columns) > most:
+        strongest = np.argsort(-diagonal, kind="stable")[:most]
+        columns = np.sort(strongest)
+    return columns
+
+
+def _sample(
+    problem: Problem, scores: FloatArray, curvature: FloatArray, size: int
+) -> tuple[IntArray, Terms, float]:
+    """Return some rows, the loss on them alone, and what scales it to that of all."""
+    total = float(curvature.sum())
+    # A share, because the curvature may be out of float32's range.
+    importance = np.sqrt(curvature / total).astype(np.float32)
+    index, chance = draw_rows(importance, problem.is_pos, size)
+    # In the order of their scores, sweeps over them run along memory.
+    order = np.argsort(scores[index], kind="stable")
+    index, chance = index[order], chance[order]
+    some = Problem(
+        problem.design,
+        problem.loss,
+        problem.is_pos[index],
+        problem.weight[index] / chance,
+    )
+    terms = some.evaluate(scores[index])
+    # A loss divides by the mass it sees, and rows of no curvature are not drawn.
+    seen = float(terms.hess_diag().sum())
+    return index, terms, total / seen if seen > 0.0 else 0.0
+
+
+def exact_hessian(problem: Problem, terms: Terms) -> FloatArray:
+    """Return the Hessian of the loss where rows and columns are few."""
+    n, d = problem.design.shape
+    return _hessian(problem, np.arange(n), terms, np.arange(d))
+
+
+def _hessian(
+    problem: Problem, index: IntArray, terms: Terms, columns: IntArray
+) -> FloatArray:
+    """Return the Hessian of the loss on some rows, in some columns."""
+    is_all = len(columns) == problem.design.shape[1]
+    rows = problem.design.rows(index, None if is_all else columns)
+    values = np.ascontiguousarray(to_dense(rows).T, dtype=DTYPE)
+    # The Hessian ignores it, and sums keep digits.
+    values -= values.mean(axis=1, keepdims=True)
+    with one_blas_thread():
+        hessian = terms.hess_dot(values, out=np.empty_like(values)) @ values.T
+    return hessian.astype(np.float64, copy=False)
