@@ -19,7 +19,7 @@ help:
 	@echo "make lint    ruff, mypy and import-linter"
 	@echo "make fuzz    damaged files and odd data for an hour (MINUTES=5: five minutes)"
 	@echo "make reliability   kills, lost workers, full disks; writes a page of results"
-	@echo "make bench   speed beside peers and limits (AUCMAX_DATA=folder: on real sets)"
+	@echo "make bench   speed beside other libraries, 12 minutes (AUCMAX_DATA=folder: real sets)"
 	@echo "make docs    the user guide and API reference, as HTML; runs their examples"
 	@echo "make clean   delete .venv, caches and build products"
 	@echo
@@ -63,14 +63,13 @@ reliability: .venv/installed-dev
 	  $(RUN) benchmarks/reliability/$$part.py || failed=1; done; \
 	$(RUN) benchmarks/reliability/page.py; exit $$failed
 
-# BENCH passes options on: make bench BENCH="--only metrics fit".
-bench: .venv-bench/installed .venv-lightning/installed
+# BENCH passes options on: make bench BENCH="fits streams".
+bench: .venv-bench/installed
 	@if [ -z "$$AUCMAX_DATA" ]; then \
-	  echo "AUCMAX_DATA is not set: synthetic twins stand for the real data sets."; \
+	  echo "AUCMAX_DATA is not set: drawn rows stand in for the real data sets."; \
 	  echo "Set it to a folder of svmlight files (NAME.svm.bz2) to run on those."; \
 	fi
-	@AUCMAX_LIGHTNING_PYTHON="$$(cat .venv-lightning/installed)" \
-	  .venv-bench/bin/python benchmarks/speed/run.py $(BENCH)
+	@.venv-bench/bin/python benchmarks/speed/run.py $(BENCH)
 
 # Warnings are errors, and all pages are read again, so that what they show has just run.
 SPHINX := $(RUN) -m sphinx --fail-on-warning --quiet -d docs/_build/doctrees docs
@@ -81,7 +80,7 @@ docs: .venv/installed-docs
 	@echo "Open docs/_build/html/index.html"
 
 clean:
-	rm -rf .venv .venv-bench .venv-lightning build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .venv-bench build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	rm -rf .hypothesis aucmax-demo docs/_build docs/generated
 	find src tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
@@ -116,19 +115,8 @@ INSTALLED := pyproject.toml src/aucmax/__init__.py
 	@echo "Installing aucmax and the peers it is measured beside into .venv-bench ..."
 	@[ -e .venv-bench/bin/python ] || $(RUN) -m venv --clear .venv-bench
 	@.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check \
-	  --editable '.[bench]' --requirement benchmarks/speed/peers.txt
+	  --editable '.[data]' --requirement benchmarks/speed/peers.txt
 	@touch $@
-
-# Built from source; where there is no compiler, the suite goes on without it.
-.venv-lightning/installed: benchmarks/speed/peers-lightning.txt | .venv/bin/python
-	@echo "Building sklearn-contrib-lightning in .venv-lightning (a minute or two) ..."
-	@$(RUN) -m venv --clear .venv-lightning
-	@.venv-lightning/bin/python -m pip install --quiet --disable-pip-version-check \
-	  --requirement benchmarks/speed/peers-lightning.txt && \
-	  .venv-lightning/bin/python -m pip install --quiet --disable-pip-version-check \
-	  --no-build-isolation sklearn-contrib-lightning==0.6.2.post0 && \
-	  echo .venv-lightning/bin/python > $@ || \
-	  { echo "sklearn-contrib-lightning could not be built: left out."; : > $@; }
 
 .venv/bin/python:
 	@command -v "$(PYTHON)" >/dev/null || { \

@@ -117,11 +117,11 @@ def measure_alone(file, n):
     """Time what the driver, or one worker, does alone; CPU time of one thread."""
     rng = np.random.default_rng(0)
     scores, is_pos, weight = rng.normal(size=n), rng.random(n) < 0.1, np.ones(n)
-    memory, out = np.empty((4, n)), np.empty(n)
+    out = np.empty(n)
     loss = SquaredHinge()
-    terms = loss.evaluate(scores, is_pos, weight, memory=memory)
+    terms = loss.evaluate(scores, is_pos, weight)
     runs = {
-        "sort and sweep": lambda: loss.evaluate(scores, is_pos, weight, memory=memory),
+        "sort and sweep": lambda: loss.evaluate(scores, is_pos, weight),
         "sweep": lambda: terms.hess_dot(scores, out=out),
         "bin": lambda: tabulate(place(scores, 1024), is_pos, weight),
     }

@@ -8,14 +8,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from aucmax._kernels.counts import (
     LOW_BITS,
     count_ordered,
-    place,
+    placement_counts,
     placement_squares,
     sign_weights,
     split_by_class,
-    take_marked,
     weigh_pairs,
 )
-from aucmax._kernels.order import argsort_marked
+from aucmax._kernels.order import argsort
 
 
 @pytest.fixture(params=[0, 1, 3], ids=lambda digits: f"{digits} digits")
@@ -63,20 +62,18 @@ def test_placement_squares_match_the_placements(scores, is_pos):
 @pytest.mark.parametrize("kind", ["ones", "integers", "any"])
 def test_weigh_pairs_matches_all_pairs(kind, scores, is_pos, rng):
     weight = draw_weight(rng, 60, kind)
-    signed, along = weight.copy(), np.empty(60)
+    signed = weight.copy()
     sign_weights(signed, is_pos)
-    order = argsort_marked(scores)
-    take_marked(signed, order, along)
     pairs = np.outer(weight[is_pos], weight[~is_pos])
     values = metric_oracles.pair_values(is_pos, scores)
     expected = [pairs[values == value].sum() for value in (1, 0.5, 0)]
-    assert_allclose(weigh_pairs(order, along), expected, rtol=1e-13)
+    found = weigh_pairs(scores, signed, argsort(scores))
+    assert_allclose(found, expected, rtol=1e-13)
 
 
-def test_place_matches_all_pairs(scores, is_pos):
-    order = argsort_marked(scores)
+def test_placement_counts_match_all_pairs(scores, is_pos):
     counts = np.empty(60, dtype=np.int64)
-    place(order, is_pos, int(is_pos.sum()), counts)
+    placement_counts(scores, argsort(scores), is_pos, int(is_pos.sum()), counts)
     values = metric_oracles.pair_values(is_pos, scores)
     assert_array_equal(counts[is_pos], 2 * values.sum(axis=1))
     assert_array_equal(counts[~is_pos], 2 * values.sum(axis=0))

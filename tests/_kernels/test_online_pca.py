@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from aucmax._kernels.online_pca import ccipca_rows, sga_rows
+from aucmax._kernels.online_pca import PCAState, ccipca_steps, sga_steps
 
 AMNESIC, STEP, DECAY = 2.0, 3.0, 0.7
 
@@ -35,14 +35,13 @@ def ccipca(X, q):
 
 
 def sga(X, q):
-    """The published step; QR after each q-th row."""
+    """The published step with nearly unit lengths; QR after each q-th row."""
     U, variances, spread = np.zeros((0, X.shape[1])), np.zeros(0), 0.0
     for t, z in enumerate(centred(X), 1):
         spread += (z @ z - spread) / t
         weight = (1 + AMNESIC) / (t + AMNESIC)
         along = U @ z
-        lengths = np.linalg.norm(U, axis=1)
-        variances = variances + weight * ((along / lengths) ** 2 - variances)
+        variances = variances + weight * (along**2 - variances)
         left = z - along @ U
         is_growing = len(U) < q
         step = STEP / spread / t**DECAY if spread > 0 else 0.0
@@ -54,12 +53,12 @@ def sga(X, q):
             for i in range(len(U))
         ]
         U = np.array(moved).reshape(-1, X.shape[1])
-        lengths = np.linalg.norm(U, axis=1)
-        is_stretched = np.any((lengths < 0.5) | (lengths > 2.0))
+        lengths = np.linalg.norm(U, axis=1, keepdims=True)
+        U = U / np.where(np.abs(lengths**2 - 1.0) > 0.01, lengths, 1.0)
         if is_growing and np.linalg.norm(left) > 1e-12 * np.linalg.norm(z):
             U = np.vstack([U, left / np.linalg.norm(left)])
             variances = np.append(variances, weight * (left @ left))
-        if t % q == 0 or is_growing or is_stretched:
+        if t % q == 0 or is_growing:
             Q, R = np.linalg.qr(U.T)
             U = (Q * np.sign(np.diagonal(R))).T
     return U, variances
@@ -72,15 +71,17 @@ def draw(rng, n, d):
 
 
 def state(q, d):
-    return np.zeros(1, dtype=np.int64), np.zeros(d), np.zeros((q, d)), np.zeros(q)
+    zeros = np.zeros(d), np.zeros((q, d)), np.zeros(q), np.zeros(1)
+    return PCAState(np.zeros(1, dtype=np.int64), *zeros)
 
 
 @pytest.mark.parametrize(("q", "d"), [(1, 1), (1, 6), (3, 6), (6, 6), (4, 37)])
 def test_ccipca_is_the_published_recursion(rng, q, d):
     X = draw(rng, 60, d)
-    n_seen, mean, directions, variances = state(q, d)
+    known = state(q, d)
+    n_seen, mean, directions, variances, _ = known
     for n in (1, 2, 3, 9, 60):
-        ccipca_rows(X[n_seen[0] : n], n_seen, mean, directions, variances, AMNESIC)
+        ccipca_steps(X[n_seen[0] : n], AMNESIC, known)
         vectors = ccipca(X[:n], q)
         assert n_seen[0] == n
         assert_allclose(mean, X[:n].mean(axis=0), rtol=1e-14)
@@ -94,12 +95,10 @@ def test_ccipca_is_the_published_recursion(rng, q, d):
 @pytest.mark.parametrize(("q", "d"), [(1, 1), (1, 6), (3, 6), (6, 6), (4, 37)])
 def test_sga_is_the_published_step(rng, q, d):
     X = draw(rng, 60, d)
-    n_seen, mean, directions, variances = state(q, d)
-    spread = np.zeros(1)
+    known = state(q, d)
+    n_seen, _, directions, variances, spread = known
     for n in (1, 2, 3, 9, 60):
-        rows = X[n_seen[0] : n]
-        rule = (AMNESIC, spread, STEP, DECAY)
-        sga_rows(rows, n_seen, mean, directions, variances, *rule)
+        sga_steps(X[n_seen[0] : n], AMNESIC, STEP, DECAY, known)
         U, expected = sga(X[:n], q)
         assert_allclose(directions[: len(U)], U, atol=1e-8)
         assert_allclose(variances[: len(U)], expected, rtol=1e-8)
@@ -116,6 +115,6 @@ def test_squares_add_up_to_the_scatter(rng):
 
 def test_one_direction_of_equal_weights_has_the_mean_square_of_its_rows(rng):
     X = rng.normal(size=(50, 1))
-    n_seen, mean, directions, variances = state(1, 1)
-    ccipca_rows(X, n_seen, mean, directions, variances, 0.0)
-    assert_allclose(variances, np.var(X), rtol=1e-12)
+    known = state(1, 1)
+    ccipca_steps(X, 0.0, known)
+    assert_allclose(known.variances, np.var(X), rtol=1e-12)

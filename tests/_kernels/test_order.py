@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from aucmax._kernels import order
-from aucmax._kernels.order import FEW, argsort, argsort_marked, sort
+from aucmax._kernels.order import SMALL, argsort, sort
 
 
 def assert_sorts(scores):
@@ -54,22 +53,6 @@ def test_argsort_sorts(case, rng):
     assert_sorts(CASES[case](rng))
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_ties_are_marked(case, rng):
-    scores = np.asarray(CASES[case](rng))
-    marked = argsort_marked(scores)
-    found = np.where(marked < 0, ~marked, marked)
-    assert_array_equal(found, argsort(scores))
-    along = scores[found]
-    assert_array_equal(marked < 0, np.append(False, along[1:] == along[:-1]))
-
-
-@pytest.fixture(params=["by digits", "by numpy"])
-def way(request, monkeypatch):
-    monkeypatch.setattr(order, "_numpy_is_faster", lambda: request.param == "by numpy")
-
-
-@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("case", CASES)
 def test_sort_sorts(case, dtype, rng):
@@ -81,9 +64,8 @@ def test_sort_sorts(case, dtype, rng):
     assert_array_equal(values, expected)
 
 
-@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("n", [50, FEW + 1])
+@pytest.mark.parametrize("n", [50, SMALL + 1])
 def test_sort_puts_nan_at_an_end(n, dtype, rng):
     values = rng.normal(size=n).astype(dtype)
     values[3] = np.nan
@@ -92,20 +74,6 @@ def test_sort_puts_nan_at_an_end(n, dtype, rng):
     assert np.isnan(values).sum() == 2
     assert np.isnan(values[0]) or np.isnan(values[-1])
     assert not np.isnan(values[2:-2]).any()
-
-
-def test_which_sort_is_faster_is_tried_once():
-    assert isinstance(order._numpy_is_faster(), bool)
-    before = order._numpy_is_faster.cache_info().misses
-    order._numpy_is_faster()
-    assert order._numpy_is_faster.cache_info().misses == before
-
-
-def test_argsort_writes_where_it_is_told(rng):
-    scores = rng.normal(size=3 * FEW)
-    out, spare = np.empty((2, 3 * FEW), np.int64)
-    assert argsort(scores, out, spare) is out
-    assert_array_equal(out, argsort(scores))
 
 
 def test_argsort_leaves_the_scores_alone(rng):

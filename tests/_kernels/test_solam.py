@@ -8,7 +8,6 @@ import pytest
 from drawing import draw_problem
 from scipy import sparse
 
-from aucmax._kernels.solam import Rates
 from aucmax.solvers.online.solam import SaddlePointLearner
 
 
@@ -115,16 +114,15 @@ def test_kernel_is_the_formula(is_exact, step_size, penalty, is_csr):
     X[20] = X[21]
     is_pos[:6] = False
     alpha, radius = penalty
+    rows = sparse.csr_matrix(X) if is_csr else X
     learner = SaddlePointLearner(
-        5,
-        sparse_rows=is_csr,
+        rows,
         alpha=alpha,
         radius=radius,
         step_size=step_size,
         exact_duals=is_exact,
     )
-    assert isinstance(learner.rates, Rates)
-    learner.learn(sparse.csr_matrix(X) if is_csr else X, is_pos)
+    learner.learn(rows, is_pos)
     expected = exact_steps if is_exact else paper_steps
     all_w, average = expected(X, is_pos, learner.rates)
     for actual, desired in ((learner.coef, all_w[-1]), (learner.model().coef, average)):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from aucmax._kernels.order import argsort_marked
+from aucmax._kernels.order import argsort
 from aucmax._kernels.tables import (
     merge_tables,
     tabulate,
@@ -28,11 +28,9 @@ rows_of = st.lists(
 def table_of(rows):
     scores = np.array([score for score, _ in rows], dtype=float)
     signed = np.array([weight for _, weight in rows], dtype=float)
-    order = argsort_marked(scores)
-    along = np.where(order < 0, ~order, order)
     table = np.full((3, len(rows)), np.nan)
-    table[0], table[1] = scores[along], signed[along]
-    return table[:, : tabulate(order, table)].copy()
+    n = tabulate(scores, signed, argsort(scores), table)
+    return table[:, :n].copy()
 
 
 def expected_table(rows):

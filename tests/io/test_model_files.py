@@ -25,7 +25,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 import aucmax
 from aucmax import NBAUC, OPAUC, LeastSquaresAUC, Nystroem
 from aucmax.io import UntrustedModel, _trusted, load, read_metadata, save
-from aucmax.neighbors import ladder
+from aucmax.neighbors import trees
 from aucmax.summaries.low_rank import LowRankMoments
 
 X = np.random.default_rng(0).normal(size=(40, 3))
@@ -547,13 +547,13 @@ def test_many_write_and_read_at_once(file):
 
 
 def test_saved_without_trees_of_scipy(monkeypatch):
-    monkeypatch.setattr(ladder, "N_SMALLEST", 16)
-    trees = ladder.TreeLadder(3)
-    trees.insert(X)
-    new = pickle.loads(pickle.dumps(trees))
-    assert trees.__getstate__()["_parts"] == []
-    assert [part[:2] for part in new._parts] == [(0, 32)]
-    assert_array_equal(new.query(X, 3).ids, trees.query(X, 3).ids)
+    monkeypatch.setattr(trees, "SMALLEST_TREE", 16)
+    index = trees.TreeIndex(3)
+    index.insert(X)
+    new = pickle.loads(pickle.dumps(index))
+    assert index.__getstate__()["_trees"] == []
+    assert [part[:2] for part in new._trees] == [(0, 32)]
+    assert_array_equal(new.query(X, 3).ids, index.query(X, 3).ids)
 
 
 @pytest.mark.parametrize("protocol", [0, 5])

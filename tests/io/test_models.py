@@ -31,7 +31,7 @@ from aucmax import (
 )
 from aucmax.auto import candidates
 from aucmax.io import UntrustedModel, load, save
-from aucmax.neighbors import ladder
+from aucmax.neighbors import trees
 
 # Learners that keep sparse rows in other ways than dense ones.
 SPARSE = [OAM(), OPAUC(rank=2), OILK(), NSAUC(), KNNOAM(backend="brute")]
@@ -101,25 +101,17 @@ def test_sparse_rows_of_many_features(tmp_path, rng):
 
 
 def test_trees_are_planted_again(tmp_path, rows, monkeypatch):
-    monkeypatch.setattr(ladder, "N_SMALLEST", 16)
+    monkeypatch.setattr(trees, "SMALLEST_TREE", 16)
     X, y = rows
     model = learn(KNNOAM(backend="tree", random_state=0), X[:80], y[:80])
     save(model, tmp_path / "model.skops")
     loaded = load(tmp_path / "model.skops")
     before, after = (m._stream.learner.index for m in (model, loaded))
-    assert [part[:2] for part in before._parts] == [(0, 64), (64, 80)]
-    assert [part[:2] for part in after._parts] == [(0, 64), (64, 80)]
+    assert [part[:2] for part in before._trees] == [(0, 64), (64, 80)]
+    assert [part[:2] for part in after._trees] == [(0, 64), (64, 80)]
     learn(model, X[80:], y[80:])
     learn(loaded, X[80:], y[80:])
     assert_array_equal(output(loaded, X), output(model, X))
-
-
-def test_index_that_shares_its_rows(tmp_path, rows):
-    X, y = rows
-    model = learn(KNNOAM(random_state=0), X, y)
-    save(model, tmp_path / "model.skops")
-    index = load(tmp_path / "model.skops")._stream.learner.index
-    assert index.rows is index._index.rows
 
 
 def test_graph_has_to_be_trusted(tmp_path, rows):

@@ -30,7 +30,7 @@ from aucmax.auto.ensemble import Ensemble, Part
 from aucmax.auto.families import ForestGroup
 from aucmax.auto.scales import Scale
 from aucmax.auto.table import Columns
-from aucmax.estimators.knnoam import _empty_index
+from aucmax.cli._columns import to_days
 from aucmax.io import load, save
 from aucmax.io._trusted import OURS
 from aucmax.io.models import write_model
@@ -107,7 +107,7 @@ def nan(array):
 def node(field, value):
     def change(nodes):
         nodes = nodes.copy()
-        nodes[field][nodes["left"][0]] = value
+        nodes[field][nodes["children"][0, 0]] = value
         return nodes
 
     return change
@@ -149,16 +149,16 @@ DENSE_CASES = [
     (Nystroem(8), "normalization_", short),
     (Nystroem(8, kernel="laplacian"), "landmarks_", lambda rows: rows[:, :1]),
     (FourierFeatures(8), "offset_", short),
-    (OnlinePCA(2), "_stream.mean", short),
-    (OnlinePCA(2), "_stream.variances", short),
-    (OnlinePCA(2), "_stream.directions", narrow),
+    (OnlinePCA(2), "_stream.state.mean", short),
+    (OnlinePCA(2), "_stream.state.variances", short),
+    (OnlinePCA(2), "_stream.state.directions", narrow),
     (OnlinePCA(2), "n_features_in_", put(6)),
-    (OPAUC(), f"{LEARNER}.moments.state.n_pending", put(64)),
-    (OPAUC(), f"{LEARNER}.moments.state.n_pending", put(-1)),
-    (OPAUC(), f"{LEARNER}.moments.state.scatter", short),
-    (OPAUC(), f"{LEARNER}.moments.state.pending", lambda rows: rows[:, :6]),
-    (OPAUC(), f"{LEARNER}.moments.n_features", put(4)),
-    (OPAUC(), f"{LEARNER}.learn", lambda _: _empty_index),
+    (OPAUC(), f"{LEARNER}.moments.n_pending", put(256)),
+    (OPAUC(), f"{LEARNER}.moments.n_pending", put(-1)),
+    (OPAUC(), f"{LEARNER}.moments.products", short),
+    (OPAUC(), f"{LEARNER}.moments.pending", lambda rows: rows[:, :6]),
+    (OPAUC(), f"{LEARNER}.moments.sums", narrow),
+    (OPAUC(), f"{LEARNER}.learn", lambda _: to_days),
     (OPAUC(), f"{SAMPLE}.slots.n_seen", short),
     (OPAUC(), f"{SAMPLE}.slots.n_seen", put(2**63 - 1)),
     (OPAUC(), f"{SAMPLE}.slots.size", put(-1)),
@@ -169,6 +169,9 @@ DENSE_CASES = [
     (OPAUC(), "n_features_in_", put(6)),
     (AdaOAM(), f"{LEARNER}.iterate.coef", short),
     (AdaOAM(), f"{LEARNER}.iterate.progress", short),
+    (AdaOAM(), f"{LEARNER}.moments.scatter", short),
+    (AdaOAM(), f"{LEARNER}.moments.mean", narrow),
+    (AdaOAM(), f"{LEARNER}.rule.offset", put("far")),
     (OPAUC(rank=3), f"{LEARNER}.moments.1.sums", narrow),
     (OPAUC(rank=3), f"{LEARNER}.moments.1.signs", short),
     (OPAUC(rank=3, solver="gradient"), f"{LEARNER}.state.totals", one_more),
@@ -181,9 +184,9 @@ DENSE_CASES = [
     (OAM(), f"{LEARNER}.slots.size", put(10**6)),
     (OAM(), f"{LEARNER}.sums", one_more),
     (OAM(), f"{LEARNER}.coef", one_more),
-    (SOLAM(), f"{LEARNER}.vectors", short),
-    (SOLAM(), f"{LEARNER}.scalars", short),
-    (OnlineUnivariate(), f"{LEARNER}.classes", narrow),
+    (SOLAM(), f"{LEARNER}.state.vectors", short),
+    (SOLAM(), f"{LEARNER}.state.scalars", short),
+    (OnlineUnivariate(), f"{LEARNER}.state.classes", narrow),
     (OILK(gamma=0.1, budget=5), f"{LEARNER}.support.sizes", put(6)),
     (OILK(gamma=0.1, budget=5), f"{LEARNER}.support.gram", narrow),
     (OILK(gamma=0.1, policy="fifo"), f"{LEARNER}.support.oldest", put(10**6)),
@@ -191,10 +194,9 @@ DENSE_CASES = [
     (KNNOAM(), f"{LEARNER}.is_pos", lambda labels: labels[:9]),
     (RANDOM, f"{LEARNER}.marks", lambda marks: marks[:9]),
     (KNNOAM(), f"{LEARNER}.index.rows.n", put(10**6)),
-    (KNNOAM(), f"{LEARNER}.index._index._n", put(10**6)),
-    (KNNOAM(), f"{LEARNER}.index._index._norms", lambda norms: norms[:9]),
-    (KNNOAM(), f"{LEARNER}.index._index._low", narrow),
-    (KNNOAM(), f"{LEARNER}.index._index._centre", short),
+    (KNNOAM(), f"{LEARNER}.index._norms", lambda norms: norms[:9]),
+    (KNNOAM(), f"{LEARNER}.index._scaled", narrow),
+    (KNNOAM(), f"{LEARNER}.index._centre", short),
     (KNNOAM(backend="tree"), f"{LEARNER}.index.rows.values", lambda rows: rows[:9]),
     (EMBEDDED, f"{LEARNER}.index.n_mapped", put(10**6)),
     (EMBEDDED, f"{LEARNER}.index.held.0", short),
@@ -203,9 +205,10 @@ DENSE_CASES = [
     (MIXTURE, "ensemble_.threshold", put("high")),
     (MIXTURE, "calibration_.beta", short),
     (MIXTURE, "columns_.is_dense", put("yes")),
-    (PREQUENTIAL, "_tree.nodes", node("left", 10**6)),
-    (PREQUENTIAL, "_tree.nodes", node("right", 1)),
-    (PREQUENTIAL, "_tree.nodes", node("n_pos", 7)),
+    (PREQUENTIAL, "_tree.nodes", node("children", (10**6, 0))),
+    (PREQUENTIAL, "_tree.nodes", node("children", (0, 1))),
+    (PREQUENTIAL, "_tree.nodes", node("parent", 1)),
+    (PREQUENTIAL, "_tree.nodes", node("n_rows", 7)),
     (PREQUENTIAL, "_tree.ring", short),
     (PREQUENTIAL, "_tree.counts", put(10**6)),
     (PREQUENTIAL, "_n_kept", put(10**6)),
@@ -218,14 +221,14 @@ SPARSE_CASES = [
     (OAM(), f"{LEARNER}.columns", put(2**31 - 1)),
     (OAM(), f"{LEARNER}.lengths", put(10**6)),
     (OAM(), f"{LEARNER}.work", short),
-    (SOLAM(), f"{LEARNER}.vectors", short),
+    (SOLAM(), f"{LEARNER}.state.vectors", short),
     (OILK(gamma=0.1), f"{LEARNER}.support.columns", put(-1)),
     (OILK(gamma=0.1), f"{LEARNER}.support.lengths", put(10**6)),
     (OILK(), f"{LEARNER}.held.0", lambda held: (entry(40)(held[0]), held[1])),
-    (KNNOAM(), f"{LEARNER}.index._index.rows.indices", put(2**31 - 1)),
-    (KNNOAM(), f"{LEARNER}.index._index.rows.indptr", put(-1)),
-    (KNNOAM(), f"{LEARNER}.index._index.rows.data", lambda data: data[:9]),
-    (KNNOAM(), f"{LEARNER}.index._n_features", put(39)),
+    (KNNOAM(), f"{LEARNER}.index.rows.indices", put(2**31 - 1)),
+    (KNNOAM(), f"{LEARNER}.index.rows.indptr", put(-1)),
+    (KNNOAM(), f"{LEARNER}.index.rows.data", lambda data: data[:9]),
+    (KNNOAM(), f"{LEARNER}.index.rows.n_features", put(39)),
 ]
 CASES = [(DENSE, *case) for case in DENSE_CASES] + [
     (SPARSE, *case) for case in SPARSE_CASES
@@ -281,12 +284,19 @@ def test_an_index_used_twice_is_refused_when_rows_are_scored(tmp_path):
         second.decision_function(DENSE)
 
 
-def test_numbers_that_divide_by_zero_are_refused_when_learning_goes_on(tmp_path):
+def test_numbers_that_divide_by_zero_are_refused_when_learning_goes_on(
+    tmp_path, monkeypatch
+):
     model = SOLAM().fit(SPARSE, Y)
-    model._stream.learner.products[:] = 0.0
+    model._stream.learner.state.classes["n_rows"] = -0.5
     write_model(model, tmp_path / "model.skops")
+    loaded = load(tmp_path / "model.skops")
+    with pytest.raises(ValueError, match="overflowed"):
+        loaded.partial_fit(SPARSE, Y)
+    # Kernels that check divisors raise.
+    monkeypatch.setattr(loaded._stream.learner, "learn", lambda *_: 1 / 0)
     with pytest.raises(ValueError, match="it divides by zero"):
-        load(tmp_path / "model.skops").partial_fit(SPARSE, Y)
+        loaded.partial_fit(SPARSE, Y)
 
 
 def test_what_is_left_out_is_told(tmp_path):
@@ -301,7 +311,7 @@ def test_what_is_left_out_is_told(tmp_path):
 def test_an_index_that_finds_no_row_is_refused_when_rows_are_scored(tmp_path):
     model = KNNOAM(backend="brute").fit(DENSE, Y)
     index = model._stream.learner.index
-    index._norms = nan(index._norms)
+    index._norms = np.full_like(index._norms, -1e30)
     write_model(model, tmp_path / "model.skops")
     with pytest.raises(ValueError, match="finds no row"):
         load(tmp_path / "model.skops").decision_function(DENSE)
@@ -326,13 +336,16 @@ def test_refuses_a_forest_of_other_columns(tmp_path):
 
 # Their arrays are looked at by what holds them.
 HELD = {
+    "aucmax._kernels.averaged_weights.State",
     "aucmax._kernels.low_rank.State",
     "aucmax._kernels.oilk.Settings",
     "aucmax._kernels.oilk.Support",
+    "aucmax._kernels.online_pca.PCAState",
     "aucmax._kernels.online_univariate.Rates",
+    "aucmax._kernels.opauc.AdaptiveRule",
+    "aucmax._kernels.opauc.GradientRule",
     "aucmax._kernels.opauc.Iterate",
     "aucmax._kernels.opauc.Moments",
-    "aucmax._kernels.opauc.Rule",
     "aucmax._kernels.pairs.Rates",
     "aucmax._kernels.prequential.Tree",
     "aucmax._kernels.solam.Rates",

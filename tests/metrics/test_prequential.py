@@ -156,9 +156,9 @@ def test_memory_is_bounded(rng):
         windowed.update(y, scores)
         fading.update(y, scores)
         tied.update(y, np.round(scores))
-    assert len(pickle.dumps(windowed)) < 100 * 88 + 2000
-    assert len(pickle.dumps(fading)) < 28 / (1 - 0.9) * 88 + 2000
-    assert len(pickle.dumps(tied)) < 2 * 2100 * 72
+    assert len(pickle.dumps(windowed)) < 100 * 96 + 2000
+    assert len(pickle.dumps(fading)) < 28 / (1 - 0.9) * 96 + 2000
+    assert len(pickle.dumps(tied)) < 2 * 2100 * 80
 
 
 def test_a_wide_window_takes_no_room_before_it_is_filled():

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from aucmax.neighbors._base import Neighbors
+from aucmax.neighbors.index import Neighbors
 
 
 def distances_to(rows, query):

@@ -48,7 +48,7 @@ def test_few_rows_are_all_found(rng, index):
 
 def test_parts_and_copies(rng, index):
     X = rng.normal(size=(1500, 4))
-    parts = make_index(4, backend="approximate", sparse_rows=True)
+    parts = make_index(4, backend="approximate", density=0.5)
     index.insert(X)
     parts.insert(X[:1])
     for low in range(1, 1500, 90):

@@ -11,37 +11,26 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from neighbors.nearest_oracle import assert_same, nearest
 from scipy import sparse
 
-from aucmax.neighbors import _blocked, _nearest, auto, ladder
-from aucmax.neighbors.auto import AutoIndex, AutoSparseIndex, make_index
-from aucmax.neighbors.blocks import BlockIndex
-from aucmax.neighbors.ladder import TreeLadder
-from aucmax.neighbors.sparse_blocks import SparseBlockIndex
+from aucmax.neighbors import auto, brute, trees
+from aucmax.neighbors import index as index_module
+from aucmax.neighbors.brute import DenseBruteIndex, SparseBruteIndex
+from aucmax.neighbors.trees import TreeIndex
 
-EXACT = [
-    ("brute", False),
-    ("brute", True),
-    ("tree", False),
-    ("tree", True),
-    ("auto", False),
-    ("auto", True),
-]
+EXACT = [("brute", False), ("brute", True), ("tree", False), ("tree", True)]
 
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    """Blocks so small that a few rows make many of them, and trials all the time."""
-    monkeypatch.setattr(_blocked, "N_ROWS", 8)
-    monkeypatch.setattr(_blocked, "N_QUERIES", 3)
-    monkeypatch.setattr(ladder, "N_SMALLEST", 8)
-    monkeypatch.setattr(ladder, "N_QUERIES", 3)
-    monkeypatch.setattr(ladder, "N_TIED", 2)
-    monkeypatch.setattr(auto, "MIN_TREE_ROWS", 4)
-    monkeypatch.setattr(auto, "N_SMALLEST", 1)
-    monkeypatch.setattr(auto, "PATIENCE", 0.0)
-    monkeypatch.setattr(auto, "N_BETWEEN", 7)
-    # In turn, whatever the clock says.
-    turns = iter([1.0, 0.0] * 1_000_000)
-    monkeypatch.setattr(auto, "_seconds_to_query", lambda *args: next(turns))
+    """Blocks so small that a few rows make many of them."""
+    monkeypatch.setattr(index_module, "BLOCK_QUERIES", 3)
+    monkeypatch.setattr(brute, "TILE_SIZE", 24)
+    monkeypatch.setattr(brute, "MAX_CANDIDATES", 60)
+    monkeypatch.setattr(trees, "SMALLEST_TREE", 8)
+    monkeypatch.setattr(trees, "MAX_CANDIDATES", 60)
+
+
+def make_index(d, *, backend, sparse_rows):
+    return auto.make_index(d, backend=backend, density=0.1 if sparse_rows else None)
 
 
 def as_form(X, sparse_rows):
@@ -183,7 +172,9 @@ class TestExact:
         queries = as_form(X[:301], sparse_rows)
         expected = nearest(X, X[:301], 4)
         for threads in (1, 2, 3):
-            monkeypatch.setattr(_nearest, "n_threads", lambda threads=threads: threads)
+            monkeypatch.setattr(
+                index_module, "n_threads", lambda threads=threads: threads
+            )
             assert_same(index.query(queries, 4), expected)
 
     def test_copies_go_their_own_way(self, rng, backend, sparse_rows):
@@ -255,7 +246,7 @@ def test_many_sparse_features(rng):
     values = rng.integers(1, 4, size=5000).astype(float)
     X = sparse.csr_matrix((values, np.unravel_index(entries, shape)), shape=shape)
     queries = sparse.vstack([X[:20], sparse.csr_matrix((1, 62_061))], "csr")
-    index = make_index(62_061, sparse_rows=True)
+    index = make_index(62_061, backend="auto", sparse_rows=True)
     index.insert(X)
     assert index.memory_usage() < 2 * 12 * X.nnz
     # Features that are zero in all rows add nothing.
@@ -264,7 +255,7 @@ def test_many_sparse_features(rng):
     assert_same(index.query(queries, 7), expected)
 
 
-@pytest.mark.parametrize("kind", [BlockIndex, SparseBlockIndex])
+@pytest.mark.parametrize("kind", [DenseBruteIndex, SparseBruteIndex])
 def test_products_that_float32_loses(rng, kind):
     # Beside rows of length one, squares from 1e-48 to 1e-36, where float32 has few
     # digits or none.
@@ -272,16 +263,16 @@ def test_products_that_float32_loses(rng, kind):
     short = 10.0 ** rng.uniform(-24, -18, size=(300, 1)) * rng.normal(size=(300, 3))
     X = np.concatenate([long, short])
     index = kind(3)
-    index.insert(as_form(X, kind is SparseBlockIndex))
+    index.insert(as_form(X, kind is SparseBruteIndex))
     queries = short[:60] * 1.01
-    found = index.query(as_form(queries, kind is SparseBlockIndex), 5)
+    found = index.query(as_form(queries, kind is SparseBruteIndex), 5)
     assert_same(found, nearest(X, queries, 5))
 
 
 def test_margin_grows_with_the_features():
     # Rounding in a product of d terms is bounded by d units, whatever their order.
-    assert BlockIndex(1000)._margin >= 1009 * 2.0**-24
-    assert SparseBlockIndex(1000)._margin >= 10 * 2.0**-24
+    assert DenseBruteIndex(1000)._margin >= 1009 * 2.0**-24
+    assert SparseBruteIndex(1000)._margin >= 10 * 2.0**-24
 
 
 def test_indices_of_any_kind(rng):
@@ -308,82 +299,51 @@ def test_indices_of_any_kind(rng):
 
 def test_unknown_backend():
     with pytest.raises(ValueError, match="backend='ball' is unknown"):
-        make_index(2, backend="ball")
+        auto.make_index(2, backend="ball")
 
 
-class TestLadder:
+class TestTrees:
     def test_trees_are_the_digits_of_the_number_of_rows(self, rng, small_blocks):
-        index = TreeLadder(2)
+        index = TreeIndex(2)
         for n in range(1, 90):
             index.insert(rng.normal(size=(1, 2)))
-            sizes = [part.stop - part.start for part in index._parts]
+            sizes = [part.stop - part.start for part in index._trees]
             assert sizes == [8 << i for i in (3, 2, 1, 0) if n // 8 >> i & 1]
-            assert [part.start for part in index._parts] == [
+            assert [part.start for part in index._trees] == [
                 sum(sizes[:i]) for i in range(len(sizes))
             ]
 
     def test_trees_that_stay_are_not_built_again(self, rng, small_blocks):
-        index = TreeLadder(2)
+        index = TreeIndex(2)
         index.insert(rng.normal(size=(64, 2)))
-        tree = index._parts[0].tree
+        tree = index._trees[0].tree
         for _ in range(60):
             index.insert(rng.normal(size=(1, 2)))
-        assert index._parts[0].tree is tree
-        assert len(index._parts) == 4
+        assert index._trees[0].tree is tree
+        assert len(index._trees) == 4
 
 
-class TestAuto:
-    def fill(self, rng, n=40):
-        index = AutoIndex(2)
-        index.insert(rng.normal(size=(n, 2)))
-        return index
+@pytest.mark.parametrize(
+    ("d", "density", "kind"),
+    [
+        (2, None, TreeIndex),
+        (10, None, DenseBruteIndex),
+        (2, 0.9, TreeIndex),
+        (100, 0.5, DenseBruteIndex),
+        (100, 0.05, SparseBruteIndex),
+    ],
+)
+def test_automatic_choice(d, density, kind):
+    assert type(auto.make_index(d, density=density)) is kind
 
-    def test_takes_turns(self, rng, small_blocks):
-        index = self.fill(rng)
-        kinds = []
-        for _ in range(3):
-            kinds.append(type(index._index))
-            index.query(rng.normal(size=(2, 2)), 3)
-            index.insert(index.rows.values[: index.n_rows])
-        assert kinds == [BlockIndex, TreeLadder, BlockIndex]
 
-    def test_slower_is_not_taken(self, rng, small_blocks, monkeypatch):
-        monkeypatch.setattr(auto, "_seconds_to_query", lambda *args: 1.0)
-        index = self.fill(rng)
-        index.query(rng.normal(size=(2, 2)), 3)
-        assert isinstance(index._index, BlockIndex)
-        assert index._min_rows == 80
-
-    def test_few_rows_and_many_features(self, rng, monkeypatch):
-        monkeypatch.setattr(auto, "PATIENCE", 0.0)
-        monkeypatch.setattr(AutoIndex, "_try_other", None)
-        self.fill(rng, 1000).query(np.ones((1, 2)), 1)
-        monkeypatch.setattr(auto, "MIN_TREE_ROWS", 1)
-        index = AutoIndex(auto.MAX_TREE_FEATURES + 1)
-        index.insert(np.ones((3, auto.MAX_TREE_FEATURES + 1)))
-        index.query(np.ones((1, auto.MAX_TREE_FEATURES + 1)), 1)
-
-    def test_real_clock(self, rng, monkeypatch):
-        monkeypatch.setattr(auto, "PATIENCE", 0.0)
-        index = AutoIndex(2)
-        X = rng.normal(size=(auto.MIN_TREE_ROWS, 2))
-        index.insert(X)
-        first = index.query(X[:200], 5)
-        assert index._min_rows == 2 * len(X)
-        assert_same(index.query(X[:200], 5), first)
-
-    @pytest.mark.parametrize(
-        ("d", "share", "kind"),
-        [
-            (10, 0.1, AutoIndex),
-            (100, 0.1, SparseBlockIndex),
-            (100, 0.5, AutoIndex),
-            (5000, 0.5, SparseBlockIndex),
-        ],
-    )
-    def test_sparse_rows(self, d, share, kind):
-        index = AutoSparseIndex(d)
-        X = sparse.random(20, d, density=share, format="csr", random_state=1)
-        index.insert(X)
-        assert isinstance(index._index, kind)
-        assert_same(index.query(X, 3), nearest(X.toarray(), X.toarray(), 3))
+def test_more_candidates_than_fit(rng, small_blocks):
+    # Each row is nearer than those before: all are candidates for a while.
+    X = np.linspace(9.0, 0.0, 400)[:, None] * np.ones(5)
+    for sparse_rows in (False, True):
+        index = make_index(5, backend="brute", sparse_rows=sparse_rows)
+        index.insert(as_form(X, sparse_rows))
+        queries = np.zeros((7, 5))
+        assert_same(
+            index.query(as_form(queries, sparse_rows), 6), nearest(X, queries, 6)
+        )

@@ -6,8 +6,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from aucmax.neighbors import learner
-from aucmax.neighbors._base import Neighbors
+from aucmax.neighbors.index import Neighbors
 from aucmax.neighbors.learner import NeighborLearner
 
 
@@ -23,11 +22,12 @@ class Spy:
             raise MemoryError
         self.n_rows += X.shape[0]
 
-    def query(self, X, k):
+    def map_neighbors(self, X, k, function):
         self.asked.append(X)
         n = X.shape[0]
         ids = np.tile(np.arange(self.n_rows), n)
-        return Neighbors(np.arange(n + 1) * self.n_rows, ids, np.zeros(len(ids)))
+        indptr = np.arange(n + 1) * self.n_rows
+        return [function(Neighbors(indptr, ids, np.zeros(len(ids))))]
 
     def memory_usage(self):
         return 1000
@@ -66,17 +66,6 @@ def test_queries_have_the_form_of_the_rows():
     # The user's rows stay as they are.
     assert_array_equal(query.indices, [1, 0, 1])
     assert_array_equal(query.data, data)
-
-
-def test_crowded_queries_come_in_small_blocks(monkeypatch):
-    monkeypatch.setattr(learner, "BLOCK_FOUND", 1000)
-    model = make()
-    model.learn(np.zeros((100, 2)), np.arange(100) < 30)
-    assert_array_equal(model.scores(np.zeros((300, 2))), np.full(300, 0.3))
-    sizes = [asked.shape[0] for asked in model.index.asked]
-    assert sum(sizes) == 300
-    assert sizes[0] <= 10
-    assert set(sizes[1:-1]) == {10}
 
 
 @pytest.mark.parametrize("ties", ["average", "random", "index"])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from aucmax.neighbors._base import Neighbors
+from aucmax.neighbors.index import Neighbors
 from aucmax.neighbors.votes import n_voters, vote
 
 

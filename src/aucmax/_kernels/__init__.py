@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aucmax._kernels import (
         active_pairs,
+        averaged_weights,
         batches,
         candidates,
         counts,
         exponential,
-        few_values,
         low_rank,
         neighbor_curve,
         neighbors,
-        neighbors_filter,
         oam,
         oilk,
         online_pca,
@@ -36,20 +35,20 @@ if TYPE_CHECKING:
         simplex,
         solam,
         tables,
+        vectors,
         votes,
     )
 
 __all__ = [
     "active_pairs",
+    "averaged_weights",
     "batches",
     "candidates",
     "counts",
     "exponential",
-    "few_values",
     "low_rank",
     "neighbor_curve",
     "neighbors",
-    "neighbors_filter",
     "oam",
     "oilk",
     "online_pca",
@@ -64,6 +63,7 @@ __all__ = [
     "simplex",
     "solam",
     "tables",
+    "vectors",
     "votes",
 ]
 

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Counting ordered pairs: one positive above one negative, ties one half.
 
-Two ways to walk up the scores. Without weights the two classes are sorted by value and
-merged, which needs no argsort. With weights, or where each row wants its own answer, an
-order of the rows is walked, with one random access per step: two kernels that gather
-from one array each are several times as fast as one kernel that gathers from both.
+Without weights the two classes are sorted by value and merged, which needs no argsort.
+With weights, or where each row wants its own answer, rows are visited in sorted order.
 
 Counts of pairs are exact. No product of two counts is formed in a machine integer,
 which 10^10 positives and as many negatives would overflow.
@@ -23,8 +21,8 @@ LOW_BITS = 32
 def split_by_class(values: FloatArray, is_pos: BoolArray, out: FloatArray) -> int:
     """Copy positives to the front of ``out``, negatives behind them; count the former.
 
-    Each value is written to both ends and the end it belongs to moves. No branch has to
-    be guessed, which makes this three times as fast as two boolean masks.
+    Each value is written to both ends and the end it belongs to moves. There is no
+    branch to predict: three times as fast as two boolean masks.
     """
     front, back = 0, values.shape[0] - 1
     for i in range(values.shape[0]):
@@ -99,35 +97,29 @@ def sign_weights(weight: FloatArray, is_pos: BoolArray) -> None:
 
 
 @jit
-def take_marked(values: FloatArray, order: IntArray, out: FloatArray) -> None:
-    """Write the values along a marked order."""
-    for k in range(order.shape[0]):
-        i = order[k]
-        # Without a branch, and unsigned: nothing to guess, and no index to check.
-        out[k] = values[np.uint64(i ^ (i >> np.int64(63)))]
+def weigh_pairs(
+    scores: FloatArray, signed: FloatArray, order: IntArray
+) -> tuple[float, float, float]:
+    """Return the weight of ordered, tied and misordered pairs.
 
-
-@jit
-def weigh_pairs(order: IntArray, signed: FloatArray) -> tuple[float, float, float]:
-    """Return the weight of ordered, tied and misordered pairs along a marked order.
-
-    ``signed`` has the signed weights in that order already: gathering them while adding
-    takes twice as long, because the sums wait for memory.
+    ``signed`` has the weights, negative for negatives; ``order`` sorts the scores.
     """
     ordered, tied, misordered = 0.0, 0.0, 0.0
     mass_pos, mass_neg = 0.0, 0.0  # below the present score
     here_pos, here_neg = 0.0, 0.0  # at the present score
-    for k in range(order.shape[0]):
-        if order[k] >= 0:
+    previous = np.nan
+    for i in order:
+        if scores[i] != previous:
             ordered += here_pos * mass_neg
             tied += here_pos * here_neg
             misordered += here_neg * mass_pos
             mass_pos += here_pos
             mass_neg += here_neg
             here_pos, here_neg = 0.0, 0.0
-        part = max(signed[k], 0.0)
+            previous = scores[i]
+        part = max(signed[i], 0.0)
         here_pos += part
-        here_neg += part - signed[k]
+        here_neg += part - signed[i]
     ordered += here_pos * mass_neg
     tied += here_pos * here_neg
     misordered += here_neg * mass_pos
@@ -135,8 +127,10 @@ def weigh_pairs(order: IntArray, signed: FloatArray) -> tuple[float, float, floa
 
 
 @jit
-def place(order: IntArray, is_pos: BoolArray, n_pos: int, out: IntArray) -> None:
-    """Write twice the placement count of each row, along a marked order.
+def placement_counts(
+    scores: FloatArray, order: IntArray, is_pos: BoolArray, n_pos: int, out: IntArray
+) -> None:
+    """Write twice the placement count of each row; ``order`` sorts the scores.
 
     Twice the negatives below a positive, twice the positives above a negative; a tie
     adds one.
@@ -144,15 +138,12 @@ def place(order: IntArray, is_pos: BoolArray, n_pos: int, out: IntArray) -> None
     below_pos, below_neg = 0, 0
     end = 0
     while end < order.shape[0]:
-        start = end
-        here_pos = int(is_pos[order[start]])
-        end += 1
-        while end < order.shape[0] and order[end] < 0:
-            here_pos += int(is_pos[~order[end]])
+        start, score, here_pos = end, scores[order[end]], 0
+        while end < order.shape[0] and scores[order[end]] == score:
+            here_pos += int(is_pos[order[end]])
             end += 1
         here_neg = end - start - here_pos
-        for k in range(start, end):
-            i = order[k] if k == start else ~order[k]
+        for i in order[start:end]:
             if is_pos[i]:
                 out[i] = 2 * below_neg + here_neg
             else:
@@ -172,17 +163,16 @@ def best_cut(
     """
     mass_pos, mass_neg = 0.0, 0.0
     for i in range(scores.shape[0]):
-        part = weight[i] * is_pos[i]  # a product, because a branch would be guessed
+        part = weight[i] * is_pos[i]
         mass_pos += part
         mass_neg += weight[i] - part
+    best, best_gain = 0, -np.inf
     # Gain over calling every row positive: negatives won less positives lost.
-    masses = np.array([mass_neg, -mass_pos])
-    best, best_gain, gain = 0, -np.inf, 0.0
-    last = scores[order[0]]
+    gain, previous = 0.0, scores[order[0]]
     for k in range(order.shape[0]):
         i = order[k]
-        if gain > best_gain and scores[i] > last:
+        if gain > best_gain and scores[i] > previous:
             best, best_gain = k, gain
-        last = scores[i]
-        gain += weight[i] / masses[int(is_pos[i])]
+        previous = scores[i]
+        gain += -weight[i] / mass_pos if is_pos[i] else weight[i] / mass_neg
     return best

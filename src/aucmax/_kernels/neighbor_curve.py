@@ -6,29 +6,45 @@ pair of rows is compared once in the whole stream, however often scores are read
 row enters the lists of those it is near to, which are K of them on average.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from aucmax._kernels.jit import jit
+from aucmax._kernels.votes import count_closer, share
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
 
-# Rows whose distances are summed at a time, feature by feature: 16 KB.
-FEW_ROWS = 2048
+
+class NeighborLists(NamedTuple):
+    """The K nearest rows of each row, by distance and age.
+
+    Attributes
+    ----------
+    distances, is_pos : ndarray of shape (n, K)
+        Squared distances and labels; infinity where there are fewer. Distances are
+        summed in the order of the features, so that ties are those of any index.
+    counts : ndarray of shape (n,)
+        Lengths of the lists.
+    n_beyond : ndarray of shape (n, 2)
+        How many rows tie with the last of a full list without being in it, and how many
+        of them are positive.
+    """
+
+    distances: FloatArray
+    is_pos: BoolArray
+    counts: IntArray
+    n_beyond: IntArray
 
 
 @jit
-def add_neighbors(
+def list_neighbors(
     columns: FloatArray,
     is_pos: BoolArray,
-    low: int,
-    high: int,
-    is_stored: bool,
-    with_self: bool,
+    new: int,
+    lists: NeighborLists,
     distances: FloatArray,
-    labels: BoolArray,
-    n_near: IntArray,
-    beyond: IntArray,
 ) -> None:
-    """List the neighbours of rows among those before, and enter them in their lists.
+    """List the neighbours of row ``new`` among the rows before.
 
     Parameters
     ----------
@@ -36,119 +52,104 @@ def add_neighbors(
         All rows of the stream, transposed.
     is_pos : ndarray of shape (n,)
         Their labels.
-    low, high : int
-        Which rows to add.
-    is_stored : bool
-        False only lists the neighbours of these rows, as of rows to score.
-    with_self : bool
-        Whether stored rows are in their own lists.
-    distances, labels : ndarray of shape (n, K)
-        Squared distances of the K nearest rows of each row, by distance and age, and
-        their labels; infinity where there are fewer. Summed in the order of the
-        features, so that ties are those of any index.
-    n_near : ndarray of shape (n,)
-        Lengths of the lists.
-    beyond : ndarray of shape (n, 2)
-        How many rows tie with the last of a full list without being in it, and how many
-        of them are positive.
+    new : int
+        The row.
+    lists : NeighborLists
+        Its list is begun anew.
+    distances : ndarray of shape (n,)
+        Receives the distances to the rows before.
     """
-    n_features = columns.shape[0]
-    size = distances.shape[1]
-    gaps = np.empty(high)
+    distances[:new] = 0.0
+    for j in range(columns.shape[0]):
+        column, value = columns[j], columns[j, new]
+        for i in range(new):
+            distances[i] += (column[i] - value) ** 2
+    lists.counts[new] = 0
+    lists.n_beyond[new] = 0
+    lists.distances[new] = np.inf
+    # Asked here and not in ``enter``: a call for each row takes 15 times as long.
+    for old in range(new):
+        if distances[old] <= lists.distances[new, -1]:
+            enter(lists, new, distances[old], is_pos[old])
+
+
+@jit
+def add_rows(
+    columns: FloatArray,
+    is_pos: BoolArray,
+    low: int,
+    high: int,
+    with_self: bool,
+    lists: NeighborLists,
+) -> None:
+    """List the neighbours of rows among those before, and enter them in their lists.
+
+    With ``with_self``, rows are in their own lists too.
+    """
+    distances = np.empty(high)
     for new in range(low, high):
-        for start in range(0, new, FEW_ROWS):
-            stop = min(start + FEW_ROWS, new)
-            for i in range(start, stop):
-                gaps[i] = 0.0
-            for j in range(n_features):
-                column, value = columns[j], columns[j, new]
-                for i in range(start, stop):
-                    gap = column[i] - value
-                    gaps[i] += gap * gap
-        gaps[new] = 0.0
-        n_near[new] = 0
-        beyond[new] = 0
-        distances[new] = np.inf
-        for old in range(new + 1):
-            gap = gaps[old]
-            for turn in range(2):
-                if turn == 0:
-                    if old == new:
-                        continue
-                    owner, label = new, is_pos[old]
-                else:
-                    if not is_stored or (old == new and not with_self):
-                        continue
-                    owner, label = old, is_pos[new]
-                last = distances[owner, size - 1]
-                if gap > last:
-                    continue
-                near, votes = distances[owner], labels[owner]
-                place = n_near[owner]
-                if place == size:
-                    if gap == last:
-                        beyond[owner, 0] += 1
-                        beyond[owner, 1] += label
-                        continue
-                    # The last goes. It still counts if it ties with the new last.
-                    place -= 1
-                    if place > 0 and near[place - 1] == last:
-                        beyond[owner, 0] += 1
-                        beyond[owner, 1] += votes[place]
-                    else:
-                        beyond[owner, 0] = beyond[owner, 1] = 0
-                else:
-                    n_near[owner] += 1
-                while place > 0 and near[place - 1] > gap:
-                    near[place] = near[place - 1]
-                    votes[place] = votes[place - 1]
-                    place -= 1
-                near[place] = gap
-                votes[place] = label
+        list_neighbors(columns, is_pos, new, lists, distances)
+        for old in range(new):
+            if distances[old] <= lists.distances[old, -1]:
+                enter(lists, old, distances[old], is_pos[new])
+        if with_self:
+            enter(lists, new, 0.0, is_pos[new])
+
+
+@jit
+def enter(lists: NeighborLists, owner: int, distance: float, is_pos: bool) -> None:
+    """Enter a row in the list of another, no farther than its last row."""
+    distances, labels = lists.distances[owner], lists.is_pos[owner]
+    n_beyond = lists.n_beyond[owner]
+    last, place = distances[-1], lists.counts[owner]
+    if place < len(distances):
+        lists.counts[owner] += 1
+    elif distance == last:
+        n_beyond[0] += 1
+        n_beyond[1] += is_pos
+        return
+    else:
+        # The last row goes. It still counts if it ties with the new last one.
+        place -= 1
+        if place > 0 and distances[place - 1] == last:
+            n_beyond[0] += 1
+            n_beyond[1] += labels[place]
+        else:
+            n_beyond[:] = 0
+    while place > 0 and distances[place - 1] > distance:
+        distances[place] = distances[place - 1]
+        labels[place] = labels[place - 1]
+        place -= 1
+    distances[place] = distance
+    labels[place] = is_pos
 
 
 @jit
 def neighbor_shares(
-    distances: FloatArray,
-    labels: BoolArray,
-    n_near: IntArray,
-    beyond: IntArray,
-    k: int,
-    share_places: bool,
-    out: FloatArray,
+    lists: NeighborLists, k: int, share_places: bool, out: FloatArray
 ) -> None:
     """Write the share of positives among the k nearest of the first rows.
 
     One half where a row has no neighbour. With ``share_places``, all rows that tie at
     the k-th distance share the places left for them; otherwise the oldest have them.
-    Counts are integers, divided once: equal shares are equal to the last bit.
     """
-    size = distances.shape[1]
     for i in range(len(out)):
-        n_used = min(k, n_near[i])
+        n_used = min(k, lists.counts[i])
         if n_used == 0:
             out[i] = 0.5
             continue
-        near, votes = distances[i], labels[i]
-        last = near[n_used - 1]
-        first = n_used - 1
-        while first > 0 and near[first - 1] == last:
-            first -= 1
-        n_tied = n_pos_tied = 0
-        n_left = n_used - first
-        j = first
-        while j < n_near[i] and near[j] == last and (share_places or j < n_used):
-            n_tied += 1
-            n_pos_tied += votes[j]
-            j += 1
-        if share_places and j == size:
-            n_tied += beyond[i, 0]
-            n_pos_tied += beyond[i, 1]
-        n_pos = 0
-        for j in range(first):
-            n_pos += votes[j]
-        parts = 1
-        if n_tied > n_left:
-            parts = n_tied
-            n_pos_tied *= n_left
-        out[i] = (n_pos * parts + n_pos_tied) / (n_used * parts)
+        distances, is_pos = lists.distances[i], lists.is_pos[i]
+        n_closer = count_closer(distances, n_used)
+        end = n_used
+        while (
+            share_places
+            and end < lists.counts[i]
+            and distances[end] == distances[n_closer]
+        ):
+            end += 1
+        n_tied, n_pos_tied = end - n_closer, np.sum(is_pos[n_closer:end])
+        if share_places and end == len(distances):
+            n_tied += lists.n_beyond[i, 0]
+            n_pos_tied += lists.n_beyond[i, 1]
+        n_pos_closer = np.sum(is_pos[:n_closer])
+        out[i] = share(n_pos_closer, n_pos_tied, n_tied, n_used - n_closer, n_used)

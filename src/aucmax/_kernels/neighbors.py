@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The k nearest of candidates, and all that tie with the k-th.
+"""Nearest neighbours: candidates by bounds in float32, then exact distances.
 
-Candidates of query i are ``ids[starts[i]:stops[i]]``. They come in the order of their
-ids, also from call to call. Per query there is a heap of the k first by (distance, id)
-and a chain of those that tie with the last of them. As ids ascend, a new tie belongs at
-the end of the chain and one that drops out of the heap at its beginning: nothing is
-ever sorted or searched. Chains share one pool of links, so memory follows the number of
-ties there are.
+|x - q|^2 = |x|^2 + |q|^2 - 2 x.q in float32. How far rounding can move this is part of
+the stored norms and of the slacks, see ``neighbors/brute.py``.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,253 +13,243 @@ from numpy.typing import NDArray
 from aucmax._kernels.jit import jit
 from aucmax._utils.typing import FloatArray, IntArray
 
-# Features between two looks at whether a row is already too far.
-STRIDE = 16
+# Rows between two looks at whether any of them is near; few are.
+STRIDE = 64
+# Sparse rows multiplied before their products are written.
+TOGETHER = 16
+
+
+class CSRRows(NamedTuple):
+    """Sparse rows: row i has ``data[indptr[i]:indptr[i + 1]]`` at ``indices``."""
+
+    indptr: IntArray
+    indices: NDArray[np.int32]
+    data: FloatArray
+
+
+class Candidates(NamedTuple):
+    """Rows that may be among the k nearest of each query.
+
+    Attributes
+    ----------
+    ids, lower : ndarray of shape (n_queries, capacity)
+        The rows, ascending, and lower bounds of their distances, less a constant.
+    counts : ndarray of shape (n_queries,)
+        How many there are.
+    upper : ndarray of shape (n_queries, k)
+        A heap of the k smallest upper bounds, the largest on top; infinity where there
+        are none yet.
+    limits : ndarray of shape (n_queries,)
+        Rows whose lower bound is above cannot be among the k nearest.
+    """
+
+    ids: IntArray
+    lower: NDArray[np.float32]
+    counts: IntArray
+    upper: NDArray[np.float32]
+    limits: NDArray[np.float32]
+
+
+@jit
+def to_float32(
+    rows: FloatArray,
+    centre: FloatArray,
+    scale: float,
+    largest: float,
+    out: NDArray[np.float32],
+    squares: FloatArray,
+) -> None:
+    """Write ``scale * (rows - centre)`` in float32, and squared lengths.
+
+    Rows with a value above ``largest`` become zeros of length minus infinity.
+    """
+    for i in range(rows.shape[0]):
+        total = 0.0
+        for j in range(rows.shape[1]):
+            value = (rows[i, j] - centre[j]) * scale
+            if not abs(value) <= largest:
+                total = -np.inf
+                break
+            low = np.float32(value)
+            out[i, j] = low
+            total += np.float64(low) * np.float64(low)
+        if total == -np.inf:
+            out[i] = 0.0
+        squares[i] = total
+
+
+@jit
+def sparse_products(
+    rows: CSRRows, first: int, queries: CSRRows, out: NDArray[np.float32]
+) -> None:
+    """Write the products of queries with the stored rows from ``first`` on.
+
+    ``queries`` are transposed, so that its rows are features. Sums are in float64.
+    """
+    n_queries, n_rows = out.shape
+    # Some rows at a time: written row by row, the tile takes three times as long, as
+    # the places of a row lie 4 kB apart.
+    totals = np.empty((TOGETHER, n_queries))
+    for low in range(0, n_rows, TOGETHER):
+        high = min(low + TOGETHER, n_rows)
+        totals[:] = 0.0
+        for c in range(low, high):
+            total = totals[c - low]
+            for p in range(rows.indptr[first + c], rows.indptr[first + c + 1]):
+                feature, value = rows.indices[p], rows.data[p]
+                for q in range(queries.indptr[feature], queries.indptr[feature + 1]):
+                    total[queries.indices[q]] += value * queries.data[q]
+        for i in range(n_queries):
+            for c in range(low, high):
+                out[i, c] = totals[c - low, i]
+
+
+@jit
+def collect(
+    products: NDArray[np.float32],
+    norms: NDArray[np.float32],
+    first: int,
+    row_slack: float,
+    query_slack: NDArray[np.float32],
+    candidates: Candidates,
+) -> int:
+    """Add the rows of a tile that may be among the nearest to the candidates.
+
+    Parameters
+    ----------
+    products : ndarray of shape (n_queries, n_rows)
+        Minus twice the products of queries and rows. With the norm of the row it is the
+        lower bound.
+    norms : ndarray of shape (n_rows,)
+        Squared lengths, less what rounding may have added; minus infinity for rows
+        that are always candidates.
+    first : int
+        Number of the first row.
+    row_slack : float
+        The upper bound is this share of the norm more.
+    query_slack : ndarray of shape (n_queries,)
+        And this, which is the same for all rows.
+    candidates : Candidates
+        With room for all rows of the tile.
+
+    Returns
+    -------
+    longest : int
+        The largest number of candidates of a query.
+    """
+    for i in range(products.shape[0]):
+        for low in range(0, products.shape[1], STRIDE):
+            part, part_norms = (
+                products[i, low : low + STRIDE],
+                norms[low : low + STRIDE],
+            )
+            if not any_near(part, part_norms, candidates.limits[i]):
+                continue
+            for j in range(part.shape[0]):
+                lower = part[j] + part_norms[j]
+                if lower > candidates.limits[i]:
+                    continue
+                at = candidates.counts[i]
+                candidates.ids[i, at] = first + low + j
+                candidates.lower[i, at] = lower
+                candidates.counts[i] += 1
+                upper = np.float32(lower + row_slack * part_norms[j])
+                if lower > -np.inf and upper < candidates.upper[i, 0]:
+                    replace_largest(candidates.upper[i], upper)
+                    limit = candidates.upper[i, 0] + query_slack[i]
+                    candidates.limits[i] = min(candidates.limits[i], limit)
+    return int(candidates.counts.max())
+
+
+@jit(reorder_sums=True)
+def any_near(
+    products: NDArray[np.float32], norms: NDArray[np.float32], limit: float
+) -> bool:
+    """Say whether a lower bound is not above the limit."""
+    # A float counts in all lanes of the comparison.
+    count = np.float32(0.0)
+    for j in range(products.shape[0]):
+        is_far = products[j] + norms[j] > limit
+        count += np.float32(0.0) if is_far else np.float32(1.0)
+    return bool(count > 0.0)
+
+
+@jit
+def replace_largest(heap: NDArray[np.float32], value: np.float32) -> None:
+    """Put a smaller value in the place of the largest, which is on top of the heap."""
+    at, size = 0, heap.shape[0]
+    while 2 * at + 1 < size:
+        child = 2 * at + 1
+        if child + 1 < size and heap[child + 1] > heap[child]:
+            child += 1
+        if heap[child] <= value:
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at] = value
+
+
+@jit
+def prune(candidates: Candidates) -> int:
+    """Drop candidates above the limits; return the largest number that is left."""
+    for i in range(candidates.counts.shape[0]):
+        n = 0
+        for p in range(candidates.counts[i]):
+            if not candidates.lower[i, p] > candidates.limits[i]:
+                candidates.ids[i, n] = candidates.ids[i, p]
+                candidates.lower[i, n] = candidates.lower[i, p]
+                n += 1
+        candidates.counts[i] = n
+    return int(candidates.counts.max())
 
 
 @jit
 def exact_distances(
-    rows: FloatArray,
-    queries: FloatArray,
-    starts: IntArray,
-    stops: IntArray,
-    ids: IntArray,
-    limits: FloatArray,
-    out: FloatArray,
+    rows: FloatArray, queries: FloatArray, ids: IntArray, out: FloatArray
 ) -> None:
-    """Write squared distances by definition; some above the limit are too small.
+    """Write squared distances by definition: sums in the order of the features.
 
-    A sum of squares never falls, rounded or not, so it may stop above the limit.
+    The candidates of query i are ``ids[i]``; negative ones are left out.
     """
-    d = rows.shape[1]
-    for i in range(starts.shape[0]):
-        limit, query = limits[i], queries[i]
-        # Four rows at a time: one alone would wait for each of its additions.
-        whole = stops[i] - (stops[i] - starts[i]) % 4
-        for p in range(starts[i], whole, 4):
-            first, second = rows[ids[p]], rows[ids[p + 1]]
-            third, fourth = rows[ids[p + 2]], rows[ids[p + 3]]
-            a = b = c = e = 0.0
-            for low in range(0, d, STRIDE):
-                for j in range(low, min(low + STRIDE, d)):
-                    value = query[j]
-                    a += (first[j] - value) ** 2
-                    b += (second[j] - value) ** 2
-                    c += (third[j] - value) ** 2
-                    e += (fourth[j] - value) ** 2
-                if min(min(a, b), min(c, e)) > limit:
-                    break
-            out[p], out[p + 1], out[p + 2], out[p + 3] = a, b, c, e
-        for p in range(whole, stops[i]):
-            first = rows[ids[p]]
-            a = 0.0
-            for low in range(0, d, STRIDE):
-                for j in range(low, min(low + STRIDE, d)):
-                    a += (first[j] - query[j]) ** 2
-                if a > limit:
-                    break
-            out[p] = a
+    for i in range(ids.shape[0]):
+        for p in range(ids.shape[1]):
+            if ids[i, p] < 0:
+                continue
+            row, total = rows[ids[i, p]], 0.0
+            for j in range(rows.shape[1]):
+                total += (row[j] - queries[i, j]) ** 2
+            out[i, p] = total
 
 
 @jit
 def exact_distances_csr(
-    row_ptr: IntArray,
-    row_indices: NDArray[np.int32],
-    row_data: FloatArray,
-    query_ptr: IntArray,
-    query_indices: NDArray[np.int32],
-    query_data: FloatArray,
-    starts: IntArray,
-    stops: IntArray,
-    ids: IntArray,
-    limits: FloatArray,
-    out: FloatArray,
+    rows: CSRRows, queries: CSRRows, ids: IntArray, out: FloatArray
 ) -> None:
-    """Write squared distances of sparse rows: the very sums of the dense rows.
-
-    Features that are zero in both add nothing, and the others come in their order.
-    """
-    for i in range(starts.shape[0]):
-        limit = limits[i]
-        for p in range(starts[i], stops[i]):
-            a, a_stop = row_ptr[ids[p]], row_ptr[ids[p] + 1]
-            b, b_stop = query_ptr[i], query_ptr[i + 1]
-            total = 0.0
-            while a < a_stop and b < b_stop:
-                difference = 0.0
-                left, right = row_indices[a], query_indices[b]
-                if left <= right:
-                    difference = row_data[a]
-                    a += 1
-                if right <= left:
-                    difference -= query_data[b]
-                    b += 1
-                total += difference * difference
-                if total > limit:
-                    break
-            while a < a_stop and total <= limit:
-                total += row_data[a] * row_data[a]
-                a += 1
-            while b < b_stop and total <= limit:
-                total += query_data[b] * query_data[b]
-                b += 1
-            out[p] = total
+    """Write squared distances of sparse rows: the very sums of the dense rows."""
+    for i in range(ids.shape[0]):
+        for p in range(ids.shape[1]):
+            if ids[i, p] >= 0:
+                out[i, p] = squared_distance_csr(rows, ids[i, p], queries, i)
 
 
 @jit
-def offer(
-    starts: IntArray,
-    stops: IntArray,
-    ids: IntArray,
-    distances: FloatArray,
-    heap_distances: FloatArray,
-    heap_ids: IntArray,
-    sizes: IntArray,
-    limits: FloatArray,
-    n_ties: IntArray,
-    heads: IntArray,
-    tails: IntArray,
-    pool_ids: IntArray,
-    pool_next: IntArray,
-    free: IntArray,
-) -> None:
-    """Let the nearest of each query know of more rows.
+def squared_distance_csr(rows: CSRRows, r: int, queries: CSRRows, q: int) -> float:
+    """Return the sum of squared differences in the order of the features.
 
-    Parameters
-    ----------
-    starts, stops : ndarray of shape (n_queries,)
-        Where the candidates of each query are.
-    ids, distances : ndarray of shape (n_candidates,)
-        Their numbers, ascending for each query, and squared distances.
-    heap_distances, heap_ids : ndarray of shape (n_queries, k)
-        Heaps with the last by (distance, id) on top.
-    sizes : ndarray of shape (n_queries,)
-        Rows in each heap.
-    limits : ndarray of shape (n_queries,)
-        Distance of the k-th; infinity while there are fewer.
-    n_ties, heads, tails : ndarray of shape (n_queries,)
-        Length, first and last link of each chain of ties; -1 for none.
-    pool_ids, pool_next : ndarray of shape (n_links,)
-        The links, at least as many of them free as there are candidates.
-    free : ndarray of shape (2,)
-        The first free link, and how many there are.
+    Features that are zero in both rows add nothing.
     """
-    k = heap_distances.shape[1]
-    for i in range(starts.shape[0]):
-        for p in range(starts[i], stops[i]):
-            distance, new = distances[p], ids[p]
-            if sizes[i] < k:
-                # Up from the bottom: no id in the heap is above the new one.
-                at = sizes[i]
-                while at > 0 and heap_distances[i, (at - 1) // 2] <= distance:
-                    parent = (at - 1) // 2
-                    heap_distances[i, at] = heap_distances[i, parent]
-                    heap_ids[i, at] = heap_ids[i, parent]
-                    at = parent
-                heap_distances[i, at] = distance
-                heap_ids[i, at] = new
-                sizes[i] += 1
-                if sizes[i] == k:
-                    limits[i] = heap_distances[i, 0]
-                continue
-            limit = limits[i]
-            if distance > limit:
-                continue
-            if distance < limit:
-                dropped = heap_ids[i, 0]
-                # Down from the top.
-                at = 0
-                while 2 * at + 1 < k:
-                    child = 2 * at + 1
-                    if child + 1 < k and (
-                        heap_distances[i, child + 1] > heap_distances[i, child]
-                        or (
-                            heap_distances[i, child + 1] == heap_distances[i, child]
-                            and heap_ids[i, child + 1] > heap_ids[i, child]
-                        )
-                    ):
-                        child += 1
-                    if heap_distances[i, child] <= distance:
-                        break
-                    heap_distances[i, at] = heap_distances[i, child]
-                    heap_ids[i, at] = heap_ids[i, child]
-                    at = child
-                heap_distances[i, at] = distance
-                heap_ids[i, at] = new
-                limits[i] = heap_distances[i, 0]
-                if limits[i] < limit:
-                    if n_ties[i] > 0:
-                        pool_next[tails[i]] = free[0]
-                        free[0] = heads[i]
-                        free[1] += n_ties[i]
-                        n_ties[i] = 0
-                    continue
-                link = free[0]
-                free[0] = pool_next[link]
-                pool_ids[link] = dropped
-                pool_next[link] = heads[i] if n_ties[i] > 0 else -1
-                if n_ties[i] == 0:
-                    tails[i] = link
-                heads[i] = link
-            else:
-                link = free[0]
-                free[0] = pool_next[link]
-                pool_ids[link] = new
-                pool_next[link] = -1
-                if n_ties[i] == 0:
-                    heads[i] = link
-                else:
-                    pool_next[tails[i]] = link
-                tails[i] = link
-            n_ties[i] += 1
-            free[1] -= 1
-
-
-@jit
-def emit(
-    heap_distances: FloatArray,
-    heap_ids: IntArray,
-    sizes: IntArray,
-    n_ties: IntArray,
-    heads: IntArray,
-    pool_ids: IntArray,
-    pool_next: IntArray,
-    indptr: IntArray,
-    ids: IntArray,
-    distances: FloatArray,
-) -> None:
-    """Write what was found by (distance, id); the heaps are used up."""
-    for i in range(sizes.shape[0]):
-        at_out = indptr[i] + sizes[i]
-        if n_ties[i] > 0:
-            link = heads[i]
-            for p in range(at_out, at_out + n_ties[i]):
-                ids[p] = pool_ids[link]
-                distances[p] = heap_distances[i, 0]
-                link = pool_next[link]
-        for size in range(sizes[i] - 1, -1, -1):
-            at_out -= 1
-            ids[at_out] = heap_ids[i, 0]
-            distances[at_out] = heap_distances[i, 0]
-            # The last of the heap moves to the top and down from there.
-            distance, moved = heap_distances[i, size], heap_ids[i, size]
-            at = 0
-            while 2 * at + 1 < size:
-                child = 2 * at + 1
-                if child + 1 < size and (
-                    heap_distances[i, child + 1] > heap_distances[i, child]
-                    or (
-                        heap_distances[i, child + 1] == heap_distances[i, child]
-                        and heap_ids[i, child + 1] > heap_ids[i, child]
-                    )
-                ):
-                    child += 1
-                if heap_distances[i, child] < distance or (
-                    heap_distances[i, child] == distance and heap_ids[i, child] < moved
-                ):
-                    break
-                heap_distances[i, at] = heap_distances[i, child]
-                heap_ids[i, at] = heap_ids[i, child]
-                at = child
-            heap_distances[i, at] = distance
-            heap_ids[i, at] = moved
+    a, a_stop = rows.indptr[r], rows.indptr[r + 1]
+    b, b_stop = queries.indptr[q], queries.indptr[q + 1]
+    total = 0.0
+    while a < a_stop or b < b_stop:
+        difference = 0.0
+        is_left = b == b_stop or (a < a_stop and rows.indices[a] <= queries.indices[b])
+        is_right = a == a_stop or (b < b_stop and queries.indices[b] <= rows.indices[a])
+        if is_left:
+            difference = rows.data[a]
+            a += 1
+        if is_right:
+            difference -= queries.data[b]
+            b += 1
+        total += difference * difference
+    return total

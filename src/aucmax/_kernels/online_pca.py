@@ -1,200 +1,224 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Principal directions, one row at a time.
 
-Both kernels share their state. ``directions`` have unit length, or are zero while
-unknown, the unknown ones last; ``variances`` are the mean squares along them, to which
-row t adds with weight (1 + amnesic) / (t + amnesic). Each row first moves the mean.
-What the directions learn from is sqrt(1 - 1/t) times its distance from the mean before
-it: the outer products of these add up to the scatter about the final mean, exactly.
-What is left of a row when the known directions are taken out becomes the next one.
+Each row first moves the mean. What the directions learn from is sqrt(1 - 1/t) times its
+distance from the mean before it: the outer products of these add up to the scatter
+about the final mean, exactly. What is left of a row when the known directions are taken
+out becomes the next one.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
 from aucmax._kernels.jit import jit
+from aucmax._kernels.vectors import add_scaled, dot
 from aucmax._utils.typing import FloatArray, IntArray
 
 # What is left of a row is rounding if its square is smaller, relative to the row's.
 ROUNDING = 1e-24
-# Directions that a step makes longer than this, or shorter than its inverse, are
-# normalised at once: no outlier can make the cubes in the next steps overflow.
-MOST_STRETCHED = 2.0
+# Steps of "sga" change the length of a direction little. It is made one when its square
+# is off by more than this; doing so after every step takes 1.5 times as long.
+STRETCHED = 0.01
 # One over less would overflow, times a step of 1e6.
 LEAST_SPREAD = 1e-300
 
 
+class PCAState(NamedTuple):
+    """What is known about the rows so far; the arrays are written to.
+
+    Attributes
+    ----------
+    n_seen : ndarray of shape (1,)
+        Rows.
+    mean : ndarray of shape (n_features,)
+        Their mean.
+    directions : ndarray of shape (n_directions, n_features)
+        Of unit length, nearly for "sga"; zero while unknown, the unknown ones last.
+    variances : ndarray of shape (n_directions,)
+        Mean squares along them, to which row t adds with weight (1 + amnesic) / (t +
+        amnesic).
+    spread : ndarray of shape (1,)
+        Mean squared distance of the rows from their mean.
+    """
+
+    n_seen: IntArray
+    mean: FloatArray
+    directions: FloatArray
+    variances: FloatArray
+    spread: FloatArray
+
+
 @jit(reorder_sums=True)
-def ccipca_rows(
-    X: FloatArray,
-    n_seen: IntArray,
-    mean: FloatArray,
-    directions: FloatArray,
-    variances: FloatArray,
-    amnesic: float,
-) -> None:
+def ccipca_steps(X: FloatArray, amnesic: float, state: PCAState) -> None:
     """Take in rows: each direction moves towards the row, then is taken out of it."""
-    d = mean.shape[0]
-    row = np.empty(d)
+    n_seen, mean, directions, variances, spread = state
+    row = np.empty(X.shape[1])
+    n_known = count_known(directions)
     for k in range(X.shape[0]):
-        n_seen[0] += 1
-        t = n_seen[0]
-        shrink = np.sqrt(1.0 - 1.0 / t)
-        weight = (1.0 + amnesic) / (t + amnesic)
-        square = 0.0
-        for j in range(d):
-            away = X[k, j] - mean[j]
-            mean[j] += away / t
-            away *= shrink
-            row[j] = away
-            square += away * away
-        smallest = ROUNDING * square
-        for i in range(directions.shape[0]):
-            direction = directions[i]
-            along = size = rest = 0.0
-            for j in range(d):
-                along += row[j] * direction[j]
-                size += direction[j] * direction[j]
-                rest += row[j] * row[j]
-            if size == 0.0:
-                if rest > smallest:
-                    length = np.sqrt(rest)
-                    for j in range(d):
-                        direction[j] = row[j] / length
-                    variances[i] = weight * rest
-                break
-            # The weighted mean of covariances, times the direction. Divided by its
-            # part along the old direction, it neither underflows nor vanishes.
-            scale = (1.0 - weight) * variances[i] + weight * along * along
-            if scale == 0.0:
-                continue
-            old = (1.0 - weight) * variances[i] / scale
-            new = weight * along / scale
-            square = 0.0
-            for j in range(d):
-                moved = old * direction[j] + new * row[j]
-                direction[j] = moved
-                square += moved * moved
-            length = np.sqrt(square)
-            variances[i] = scale * length
-            along = (old * along + new * rest) / length
-            for j in range(d):
-                moved = direction[j] / length
-                direction[j] = moved
-                row[j] -= along * moved
+        square = center(X[k], n_seen, mean, spread, row)
+        weight = (1.0 + amnesic) / (n_seen[0] + amnesic)
+        for i in range(n_known):
+            variances[i] = move_ccipca(directions[i], variances[i], weight, row)
+        if n_known < len(directions):
+            variances[n_known] = weight * new_direction(
+                row, square, directions[n_known]
+            )
+            n_known += variances[n_known] > 0.0
+
+
+@jit(reorder_sums=True, inline=True)
+def move_ccipca(
+    direction: FloatArray, variance: float, weight: float, row: FloatArray
+) -> float:
+    """Move a direction and take it out of the row; return its variance.
+
+    It becomes the weighted mean of covariances, times the direction. Divided by its
+    part along the old direction, that neither underflows nor vanishes.
+    """
+    along, square, size = dot(row, direction), dot(row, row), 0.0
+    scale = (1.0 - weight) * variance + weight * along * along
+    if scale == 0.0:
+        return variance
+    old, new = (1.0 - weight) * variance / scale, weight * along / scale
+    for j in range(row.shape[0]):
+        moved = old * direction[j] + new * row[j]
+        direction[j] = moved
+        size += moved * moved
+    length: float = np.sqrt(size)
+    along = (old * along + new * square) / length
+    for j in range(row.shape[0]):
+        moved = direction[j] / length
+        direction[j] = moved
+        row[j] -= along * moved
+    return scale * length
 
 
 @jit(reorder_sums=True)
-def sga_rows(
-    X: FloatArray,
-    n_seen: IntArray,
-    mean: FloatArray,
-    directions: FloatArray,
-    variances: FloatArray,
-    amnesic: float,
-    spread: FloatArray,
-    step_size: float,
-    decay: float,
+def sga_steps(
+    X: FloatArray, amnesic: float, step_size: float, decay: float, state: PCAState
 ) -> None:
     """Take in rows: one step of stochastic gradient ascent each.
 
-    ``spread`` is the mean squared distance of the rows from their mean. The step of row
-    t is ``step_size / spread / t**decay``. Directions are orthonormal after each q-th
-    row, and after every row while some are unknown.
+    The step of row t is ``step_size / spread / t**decay``. Directions are orthogonal
+    after each q-th row, and after every row while some are unknown.
     """
+    n_seen, mean, directions, variances, spread = state
     q, d = directions.shape
-    row = np.empty(d)
-    left = np.empty(d)
-    along = np.empty(q)
+    row, deflated = np.empty(d), np.empty(d)
+    n_known = count_known(directions)
     for k in range(X.shape[0]):
-        n_seen[0] += 1
+        square = center(X[k], n_seen, mean, spread, row)
         t = n_seen[0]
-        shrink = np.sqrt(1.0 - 1.0 / t)
         weight = (1.0 + amnesic) / (t + amnesic)
-        square = 0.0
-        for j in range(d):
-            away = X[k, j] - mean[j]
-            mean[j] += away / t
-            away *= shrink
-            row[j] = away
-            left[j] = away
-            square += away * away
-        spread[0] += (square - spread[0]) / t
-
-        n_known = 0
-        for i in range(q):
-            product = size = 0.0
-            for j in range(d):
-                product += row[j] * directions[i, j]
-                size += directions[i, j] * directions[i, j]
-            if size == 0.0:
-                break
-            n_known += 1
-            along[i] = product
-            variances[i] += weight * (product * product / size - variances[i])
-        is_growing = n_known < q
-        rest = 0.0
-        if is_growing:
-            for i in range(n_known):
-                for j in range(d):
-                    left[j] -= along[i] * directions[i, j]
-            for j in range(d):
-                rest += left[j] * left[j]
-
         step = step_size / t**decay / spread[0] if spread[0] > LEAST_SPREAD else 0.0
-        is_stretched = False
+        for j in range(d):
+            deflated[j] = row[j]
         for i in range(n_known):
-            direction = directions[i]
-            product = along[i]
-            rate = step * product
-            size = 0.0
+            along = move_sga(directions[i], step, row, deflated)
+            variances[i] += weight * (along * along - variances[i])
+        if n_known < q:
+            # The known directions were taken out of ``deflated`` twice.
             for j in range(d):
-                old = direction[j]
-                moved = old + rate * (row[j] - product * old)
-                direction[j] = moved
-                size += moved * moved
-                row[j] -= 2.0 * product * old
-            if not MOST_STRETCHED**-2 < size < MOST_STRETCHED**2:
-                is_stretched = True
-        if is_growing and rest > ROUNDING * square:
-            length = np.sqrt(rest)
-            for j in range(d):
-                directions[n_known, j] = left[j] / length
-            variances[n_known] = weight * rest
-            n_known += 1
+                row[j] = 0.5 * (row[j] + deflated[j])
+            variances[n_known] = weight * new_direction(
+                row, square, directions[n_known]
+            )
+            n_known += variances[n_known] > 0.0
+            orthogonalize(directions, n_known)
+        elif t % q == 0:
+            orthogonalize(directions, n_known)
 
-        if t % q == 0 or is_growing or is_stretched:
-            for i in range(n_known):
-                direction = directions[i]
-                for h in range(i):
-                    product = 0.0
-                    for j in range(d):
-                        product += direction[j] * directions[h, j]
-                    for j in range(d):
-                        direction[j] -= product * directions[h, j]
-                size = 0.0
-                for j in range(d):
-                    size += direction[j] * direction[j]
-                length = np.sqrt(size)
-                for j in range(d):
-                    direction[j] /= length
+
+@jit(reorder_sums=True, inline=True)
+def move_sga(
+    direction: FloatArray, step: float, row: FloatArray, deflated: FloatArray
+) -> float:
+    """Make one step along ``deflated``, and take the old direction out of it twice.
+
+    Returns the coordinate of the row along the old direction.
+    """
+    along, size = dot(row, direction), 0.0
+    rate = step * along
+    keep, twice = 1.0 - rate * along, 2.0 * along
+    for j in range(row.shape[0]):
+        old, rest = direction[j], deflated[j]
+        moved = keep * old + rate * rest
+        deflated[j] = rest - twice * old
+        direction[j] = moved
+        size += moved * moved
+    if abs(size - 1.0) > STRETCHED:
+        divide(direction, np.sqrt(size))
+    return along
 
 
 @jit(reorder_sums=True)
-def project_rows(
-    X: FloatArray, mean: FloatArray, axes: FloatArray, out: FloatArray
-) -> None:
+def project(X: FloatArray, mean: FloatArray, axes: FloatArray, out: FloatArray) -> None:
     """Write ``(X - mean) @ axes.T``.
 
     One row at a time: a row must get the same values alone and among others, to the
     last bit, which BLAS does not promise. Neighbours at equal distances need that.
     """
-    q, d = axes.shape
-    row = np.empty(d)
+    row = np.empty(X.shape[1])
     for k in range(X.shape[0]):
-        for j in range(d):
+        for j in range(row.shape[0]):
             row[j] = X[k, j] - mean[j]
-        for i in range(q):
-            total = 0.0
-            for j in range(d):
-                total += row[j] * axes[i, j]
-            out[k, i] = total
+        for i in range(axes.shape[0]):
+            out[k, i] = dot(row, axes[i])
+
+
+@jit(reorder_sums=True)
+def count_known(directions: FloatArray) -> int:
+    """Return how many directions are not zero."""
+    n_known = 0
+    for i in range(directions.shape[0]):
+        n_known += dot(directions[i], directions[i]) > 0.0
+    return n_known
+
+
+@jit(reorder_sums=True, inline=True)
+def center(
+    x: FloatArray,
+    n_seen: IntArray,
+    mean: FloatArray,
+    spread: FloatArray,
+    row: FloatArray,
+) -> float:
+    """Move mean and spread; write the row to learn from and return its square."""
+    n_seen[0] += 1
+    t = n_seen[0]
+    shrink, square = np.sqrt(1.0 - 1.0 / t), 0.0
+    for j in range(row.shape[0]):
+        gap = x[j] - mean[j]
+        mean[j] += gap / t
+        row[j] = shrink * gap
+        square += row[j] * row[j]
+    spread[0] += (square - spread[0]) / t
+    return square
+
+
+@jit(reorder_sums=True, inline=True)
+def new_direction(rest: FloatArray, square: float, direction: FloatArray) -> float:
+    """Write the direction of the rest of a row; return its square, 0 if negligible."""
+    size = dot(rest, rest)
+    if size <= ROUNDING * square:
+        return 0.0
+    add_scaled(direction, 1.0 / np.sqrt(size), rest)
+    return size
+
+
+@jit(reorder_sums=True)
+def orthogonalize(directions: FloatArray, n_known: int) -> None:
+    """Make the known directions orthonormal, in their order (Gram and Schmidt)."""
+    for i in range(n_known):
+        for h in range(i):
+            product = dot(directions[i], directions[h])
+            add_scaled(directions[i], -product, directions[h])
+        divide(directions[i], np.sqrt(dot(directions[i], directions[i])))
+
+
+@jit(reorder_sums=True, inline=True)
+def divide(vector: FloatArray, length: float) -> None:
+    """Divide a vector by a number."""
+    for j in range(vector.shape[0]):
+        vector[j] /= length

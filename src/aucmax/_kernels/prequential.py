@@ -4,11 +4,12 @@
 The tree is a treap: sorted by score, and a heap by priorities that look random, which
 keeps it about 2 log2(n) deep in any order of arrival. All rows of one score share a
 node. A node knows the mass of either class in its subtree and, of the pairs of one
-positive and one negative there, twice the mass of those in order, ties half. What a
-node knows is added up from its two children, never corrected by subtraction: nothing
-drifts, and an update costs the path from one node to the root.
+positive and one negative there, twice the mass of those in order, ties half. That is
+added up from its two children, never corrected by subtraction: nothing drifts, and an
+update costs the path from one node to the root.
 
-Node 0 stands for "no child" and holds the tree as its left child.
+Node 0 stands for "no child" and holds the tree as its left child. Where a field or an
+array has an entry per class, that of the negatives comes first.
 """
 
 from typing import Any, NamedTuple
@@ -22,15 +23,11 @@ from aucmax._utils.typing import BoolArray, FloatArray, IntArray
 NODE = np.dtype(
     [
         ("score", np.float64),
-        ("left", np.int32),
-        ("right", np.int32),
-        ("priority", np.int64),
-        ("n_pos", np.int32),  # rows of this score; not counted if none ever leaves
-        ("n_neg", np.int32),
-        ("pos", np.float64),  # mass of the positives of this score
-        ("neg", np.float64),
-        ("all_pos", np.float64),  # the same in the whole subtree
-        ("all_neg", np.float64),
+        ("parent", np.int64),
+        ("children", np.int64, 2),  # of lower scores, of higher scores
+        ("n_rows", np.int32, 2),  # rows of this score per class
+        ("mass", np.float64, 2),  # their mass
+        ("subtree_mass", np.float64, 2),
         ("pairs", np.float64),  # twice the mass of pairs in order in the subtree
     ]
 )
@@ -49,10 +46,10 @@ class Tree(NamedTuple):
         Score and mass of the rows that will have to leave, the mass of a negative with
         a minus sign; row t is at ``t % window``. Without rows none ever leaves.
     counts : ndarray of shape (3,)
-        First of the nodes given back, which are chained through ``left`` (0 for none);
+        First of the free nodes, which are chained by their left children (0 for none);
         first node never used; rows so far.
     masses : ndarray of shape (3,)
-        Mass of the next row; of all negatives, and of all positives, that have left.
+        Of all rows of each class that have left; of the next row.
     """
 
     nodes: NDArray[Any]
@@ -61,174 +58,175 @@ class Tree(NamedTuple):
     masses: FloatArray
 
 
-def plant() -> Tree:
-    """Return an empty tree."""
+def empty_tree() -> Tree:
+    """Return a tree without rows, with room for none."""
     nodes = np.zeros(1, dtype=NODE)
     nodes["score"] = np.inf  # every score is to its left
-    return Tree(nodes, np.empty((0, 2)), np.array([0, 1, 0]), np.array([1.0, 0.0, 0.0]))
+    return Tree(nodes, np.empty((0, 2)), np.array([0, 1, 0]), np.array([0.0, 0.0, 1.0]))
 
 
 @jit
-def absorb(
-    scores: FloatArray,
-    is_pos: BoolArray,
-    window: int,
-    growth: float,
-    nodes: NDArray[Any],
-    ring: FloatArray,
-    counts: IntArray,
-    masses: FloatArray,
+def add_rows(
+    scores: FloatArray, is_pos: BoolArray, window: int, growth: float, tree: Tree
 ) -> None:
     """Add rows one by one; each beyond ``window`` makes the oldest leave.
 
     Every row is ``growth`` times as heavy as the one before.
     """
-    path = np.empty(64, np.int64)
-    keeps_rows = ring.shape[0] > 0
-    free, unused, n_seen = counts[0], counts[1], counts[2]
+    ring, counts, masses = tree.ring, tree.counts, tree.masses
     for i in range(scores.shape[0]):
-        place = n_seen % window
-        if masses[0] > LARGEST_MASS:
-            masses /= LARGEST_MASS
-            ring[:, 1] /= LARGEST_MASS
-            for k in range(1, unused):
-                nodes[k]["pos"] /= LARGEST_MASS
-                nodes[k]["neg"] /= LARGEST_MASS
-                nodes[k]["all_pos"] /= LARGEST_MASS
-                nodes[k]["all_neg"] /= LARGEST_MASS
-                nodes[k]["pairs"] /= LARGEST_MASS * LARGEST_MASS
-        # First the oldest row leaves, if it must; then the new one comes in.
-        for comes in range(0 if keeps_rows and n_seen >= window else 1, 2):
-            if comes == 1:
-                score, mass = scores[i], masses[0]
-                positive = is_pos[i]
-            else:
-                score, mass = ring[place, 0], ring[place, 1]
-                positive = mass > 0.0
-                mass = -abs(mass)
-                masses[2 if positive else 1] -= mass
+        if masses[2] > LARGEST_MASS:
+            rescale(tree)
+        own = 1 if is_pos[i] else 0
+        if ring.shape[0] > 0:
+            place = counts[2] % window
+            if counts[2] >= window:
+                old = 1 if ring[place, 1] > 0.0 else 0
+                remove_row(tree, ring[place, 0], old, abs(ring[place, 1]))
+            ring[place, 0] = scores[i]
+            ring[place, 1] = masses[2] if own else -masses[2]
+        insert_row(tree, scores[i], own, masses[2])
+        masses[2] *= growth
+        counts[2] += 1
 
-            # Down to the node of this score, or to where it would be.
-            depth, node = 0, np.int64(0)
-            while True:
-                if depth + 1 == path.shape[0]:
-                    longer = np.empty(2 * depth + 2, np.int64)
-                    longer[:depth] = path[:depth]
-                    path = longer
-                path[depth] = node
-                depth += 1
-                if score < nodes[node]["score"]:
-                    node = np.int64(nodes[node]["left"])
-                else:
-                    node = np.int64(nodes[node]["right"])
-                if node == 0 or score == nodes[node]["score"]:
-                    break
-            parent = path[depth - 1]
-            is_left = score < nodes[parent]["score"]
-            top = depth  # where the node belongs on the path
 
-            if node == 0:
-                # A new node, which changes places with parents of lower priority; they
-                # move down on the path.
-                if free != 0:
-                    node = free
-                    free = np.int64(nodes[node]["left"])
-                else:
-                    node = unused
-                    unused += 1
-                    # The number of the node with its bits mixed; no product overflows.
-                    bits = ((node ^ (node >> 16)) * 0x45D9F3B) & 0xFFFFFFFF
-                    bits = ((bits ^ (bits >> 16)) * 0x45D9F3B) & 0xFFFFFFFF
-                    nodes[node]["priority"] = bits ^ (bits >> 16)
-                nodes[node]["score"] = score
-                nodes[node]["left"] = 0
-                nodes[node]["right"] = 0
-                nodes[node]["n_pos"] = 0
-                nodes[node]["n_neg"] = 0
-                nodes[node]["pos"] = 0.0
-                nodes[node]["neg"] = 0.0
-                while top > 1 and nodes[parent]["priority"] < nodes[node]["priority"]:
-                    if score < nodes[parent]["score"]:
-                        nodes[parent]["left"] = nodes[node]["right"]
-                        nodes[node]["right"] = parent
-                    else:
-                        nodes[parent]["right"] = nodes[node]["left"]
-                        nodes[node]["left"] = parent
-                    path[top] = parent
-                    top -= 1
-                    parent = path[top - 1]
-                    is_left = score < nodes[parent]["score"]
-                if is_left:
-                    nodes[parent]["left"] = node
-                else:
-                    nodes[parent]["right"] = node
-            path[top] = node
-            depth += 1
+@jit
+def rescale(tree: Tree) -> None:
+    """Divide all masses by LARGEST_MASS."""
+    for k in range(3):
+        tree.masses[k] /= LARGEST_MASS
+    for k in range(tree.ring.shape[0]):
+        tree.ring[k, 1] /= LARGEST_MASS
+    for k in range(1, tree.counts[1]):
+        for own in range(2):
+            tree.nodes[k]["mass"][own] /= LARGEST_MASS
+            tree.nodes[k]["subtree_mass"][own] /= LARGEST_MASS
+        tree.nodes[k]["pairs"] /= LARGEST_MASS * LARGEST_MASS
 
-            if positive:
-                nodes[node]["pos"] += mass
-            else:
-                nodes[node]["neg"] += mass
-            if keeps_rows:
-                # With the last row goes what rounding has left of its mass.
-                if positive:
-                    nodes[node]["n_pos"] += 2 * comes - 1
-                    if nodes[node]["n_pos"] == 0:
-                        nodes[node]["pos"] = 0.0
-                else:
-                    nodes[node]["n_neg"] += 2 * comes - 1
-                    if nodes[node]["n_neg"] == 0:
-                        nodes[node]["neg"] = 0.0
-            if keeps_rows and nodes[node]["n_pos"] + nodes[node]["n_neg"] == 0:
-                # The last row of its score: the two subtrees become one in its place.
-                depth -= 1
-                low = np.int64(nodes[node]["left"])
-                high = np.int64(nodes[node]["right"])
-                while True:
-                    if high == 0 or (
-                        low != 0 and nodes[low]["priority"] > nodes[high]["priority"]
-                    ):
-                        child = low
-                    else:
-                        child = high
-                    if is_left:
-                        nodes[parent]["left"] = child
-                    else:
-                        nodes[parent]["right"] = child
-                    if low == 0 or high == 0:
-                        break
-                    if depth == path.shape[0]:
-                        longer = np.empty(2 * depth, np.int64)
-                        longer[:depth] = path
-                        path = longer
-                    path[depth] = child
-                    depth += 1
-                    parent = child
-                    is_left = child == high
-                    if is_left:
-                        high = np.int64(nodes[child]["left"])
-                    else:
-                        low = np.int64(nodes[child]["right"])
-                nodes[node]["left"] = free
-                free = node
 
-            # Up again, adding up what each node knows.
-            for k in range(depth - 1, 0, -1):
-                node = path[k]
-                left, right = nodes[node]["left"], nodes[node]["right"]
-                pos, neg = nodes[node]["pos"], nodes[node]["neg"]
-                below, above = nodes[left]["all_neg"], nodes[right]["all_pos"]
-                nodes[node]["all_pos"] = nodes[left]["all_pos"] + pos + above
-                nodes[node]["all_neg"] = below + neg + nodes[right]["all_neg"]
-                nodes[node]["pairs"] = (
-                    nodes[left]["pairs"]
-                    + nodes[right]["pairs"]
-                    + pos * (2.0 * below + neg)
-                    + 2.0 * above * (below + neg)
-                )
-        if keeps_rows:
-            ring[place, 0] = score
-            ring[place, 1] = masses[0] if is_pos[i] else -masses[0]
-        masses[0] *= growth
-        n_seen += 1
-    counts[0], counts[1], counts[2] = free, unused, n_seen
+@jit
+def insert_row(tree: Tree, score: float, own: int, mass: float) -> None:
+    """Add a row of class ``own``."""
+    nodes = tree.nodes
+    parent, node = find(nodes, score)
+    if node == 0:
+        node = take_node(tree, score)
+        link(nodes, parent, side_of(nodes, parent, score), node)
+    nodes[node]["n_rows"][own] += 1
+    nodes[node]["mass"][own] += mass
+    while parent != 0 and priority(parent) < priority(node):
+        rotate_up(nodes, node)
+        parent = nodes[node]["parent"]
+    add_up_to_root(nodes, node)
+
+
+@jit
+def remove_row(tree: Tree, score: float, own: int, mass: float) -> None:
+    """Take out a row of class ``own``, and its node if no row of its score is left."""
+    nodes = tree.nodes
+    tree.masses[own] += mass
+    _, node = find(nodes, score)
+    nodes[node]["n_rows"][own] -= 1
+    nodes[node]["mass"][own] -= mass
+    if nodes[node]["n_rows"][own] == 0:
+        nodes[node]["mass"][own] = 0.0  # rounding may have left something
+    if nodes[node]["n_rows"][0] + nodes[node]["n_rows"][1] == 0:
+        node = drop_node(tree, node)
+    add_up_to_root(nodes, node)
+
+
+@jit
+def find(nodes: NDArray[Any], score: float) -> tuple[int, int]:
+    """Return the parent and the node of a score, node 0 if there is none."""
+    parent, node = 0, nodes[0]["children"][0]
+    while node != 0 and nodes[node]["score"] != score:
+        parent, node = node, nodes[node]["children"][side_of(nodes, node, score)]
+    return parent, node
+
+
+@jit
+def side_of(nodes: NDArray[Any], node: int, score: float) -> int:
+    """Say whether a score belongs among the left children of a node, 0, or right, 1."""
+    return 0 if score < nodes[node]["score"] else 1
+
+
+@jit
+def priority(node: int) -> int:
+    """Return the number of a node with its bits mixed; no product overflows."""
+    bits = ((node ^ (node >> 16)) * 0x45D9F3B) & 0xFFFFFFFF
+    bits = ((bits ^ (bits >> 16)) * 0x45D9F3B) & 0xFFFFFFFF
+    return bits ^ (bits >> 16)
+
+
+@jit
+def take_node(tree: Tree, score: float) -> int:
+    """Return a node without rows, children or mass."""
+    nodes, counts = tree.nodes, tree.counts
+    node: int = counts[0]
+    if node != 0:
+        counts[0] = nodes[node]["children"][0]
+        nodes[node]["children"][0] = 0
+    else:
+        node = counts[1]
+        counts[1] += 1
+    nodes[node]["score"] = score
+    return node
+
+
+@jit
+def drop_node(tree: Tree, node: int) -> int:
+    """Free a node without rows; return the lowest one whose subtree has changed."""
+    nodes = tree.nodes
+    left, right = nodes[node]["children"]
+    while left != 0 or right != 0:
+        is_left = right == 0 or (left != 0 and priority(left) > priority(right))
+        rotate_up(nodes, left if is_left else right)
+        left, right = nodes[node]["children"]
+    parent: int = nodes[node]["parent"]
+    link(nodes, parent, side_of(nodes, parent, nodes[node]["score"]), 0)
+    nodes[node]["children"][0] = tree.counts[0]
+    tree.counts[0] = node
+    return parent
+
+
+@jit
+def rotate_up(nodes: NDArray[Any], node: int) -> None:
+    """Let a node and its parent change places."""
+    parent = nodes[node]["parent"]
+    grandparent = nodes[parent]["parent"]
+    score = nodes[node]["score"]
+    side = side_of(nodes, parent, score)
+    link(nodes, grandparent, side_of(nodes, grandparent, score), node)
+    link(nodes, parent, side, nodes[node]["children"][1 - side])
+    link(nodes, node, 1 - side, parent)
+    add_up(nodes, parent)
+
+
+@jit
+def link(nodes: NDArray[Any], parent: int, side: int, child: int) -> None:
+    """Make a node, 0 for none, the child of another."""
+    nodes[parent]["children"][side] = child
+    if child != 0:
+        nodes[child]["parent"] = parent
+
+
+@jit
+def add_up_to_root(nodes: NDArray[Any], node: int) -> None:
+    """Add up what a node and all above it know."""
+    while node != 0:
+        add_up(nodes, node)
+        node = nodes[node]["parent"]
+
+
+@jit
+def add_up(nodes: NDArray[Any], node: int) -> None:
+    """Add up what a node knows from its rows and its children."""
+    here = nodes[node]
+    left, right = nodes[here["children"][0]], nodes[here["children"][1]]
+    for own in range(2):
+        below, above = left["subtree_mass"][own], right["subtree_mass"][own]
+        here["subtree_mass"][own] = below + here["mass"][own] + above
+    neg, pos = here["mass"]
+    below, above = left["subtree_mass"][0], right["subtree_mass"][1]
+    in_order = pos * (2.0 * below + neg) + 2.0 * above * (below + neg)
+    here["pairs"] = left["pairs"] + right["pairs"] + in_order

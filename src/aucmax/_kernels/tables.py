@@ -6,22 +6,23 @@ from aucmax._utils.typing import FloatArray, IntArray
 
 
 @jit
-def tabulate(order: IntArray, table: FloatArray) -> int:
-    """Add up what rows of one score weigh; return how many columns are left.
+def tabulate(
+    scores: FloatArray, signed: FloatArray, order: IntArray, table: FloatArray
+) -> int:
+    """Write the table of scores and their signed weights; return its columns.
 
-    The first two rows of ``table`` are scores and signed weights along the marked
-    ``order``; they are overwritten.
+    Weights are negative for negatives; ``order`` sorts the scores.
     """
     n = 0
-    for k in range(order.shape[0]):
-        part = max(table[1, k], 0.0)
-        rest = part - table[1, k]
-        if order[k] >= 0:
-            table[0, n], table[1, n], table[2, n] = table[0, k], part, rest
-            n += 1
+    for i in order:
+        mass_pos = max(signed[i], 0.0)
+        mass_neg = mass_pos - signed[i]
+        if n > 0 and scores[i] == table[0, n - 1]:
+            table[1, n - 1] += mass_pos
+            table[2, n - 1] += mass_neg
         else:
-            table[1, n - 1] += part
-            table[2, n - 1] += rest
+            table[0, n], table[1, n], table[2, n] = scores[i], mass_pos, mass_neg
+            n += 1
     return n
 
 

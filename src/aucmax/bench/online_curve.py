@@ -274,25 +274,24 @@ def _run_neighbors(
     columns = np.array(rows[:n].T, dtype=np.float64, order="C")
     counts = [n_voters(model.k, int(t) - 1) for t in points]
     size = max(counts)
-    lists = (
+    lists = _kernels.neighbor_curve.NeighborLists(
         np.empty((n, size)),
         np.zeros((n, size), dtype=np.bool_),
         np.zeros(n, dtype=np.int64),
         np.zeros((n, 2), dtype=np.int64),
     )
-    scores = np.empty(n)
+    distances, scores = np.empty((2, n))
     auc = np.empty(len(points))
     n_stored = 0
     for i, t in enumerate(points):
-        _kernels.neighbor_curve.add_neighbors(
-            columns, is_pos, n_stored, t - 1, True, not exclude_self, *lists
+        _kernels.neighbor_curve.add_rows(
+            columns, is_pos, n_stored, t - 1, not exclude_self, lists
         )
         n_stored = t - 1
-        _kernels.neighbor_curve.add_neighbors(
-            columns, is_pos, t - 1, t, False, False, *lists
-        )
+        # Row t is scored, but not learned yet.
+        _kernels.neighbor_curve.list_neighbors(columns, is_pos, t - 1, lists, distances)
         _kernels.neighbor_curve.neighbor_shares(
-            *lists, counts[i], model.ties == "average", scores[:t]
+            lists, counts[i], model.ties == "average", scores[:t]
         )
         auc[i] = _auc(is_pos[:t], scores[:t])
     return auc

@@ -7,32 +7,31 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from aucmax import _kernels
-from aucmax._utils.typing import FloatArray, IntArray, Matrix
+from aucmax._utils.typing import FloatArray, IntArray, Matrix, is_sparse
 from aucmax._utils.validation import n_threads
 
 # Below this many bytes, waking a second thread costs more than it saves.
 BLOCK_BYTES = 8 * 2**20
 MAX_BLOCKS = 32
-# float32 rows of so many bytes are added up in float32, a few at a time: with sums in
-# float64 they do not fit the first-level cache, where longer ones do not fit anyway.
-LONG_FLOAT32 = range(2**12, 2**14)
 
 
 class LocalDesign:
     """``X`` as it is: no copy, one read of it per product.
 
     Dense rows are seen less the mean of a few of them, by correcting the sums rather
-    than the rows; CSR rows are not centred.
+    than the rows. CSR rows are not centred. (A transposed copy of these would make a
+    single adjoint faster, but fits slower: both copies compete for the cache.)
 
     Parameters
     ----------
     X : ndarray or CSR of shape (n_samples, n_features)
         Validated rows, float64 or float32.
     offset : ndarray of shape (n_features,), default=None
-        What dense rows are seen less of; where X is a part of the rows, that of all.
+        Row that is subtracted from dense rows; where X is a part of the rows, that of
+        all.
     """
 
     reads_in_order = False
@@ -41,22 +40,16 @@ class LocalDesign:
         self.X = X
         self.shape: tuple[int, int] = X.shape
         if offset is None:
-            offset = typical_row(X[:: offset_stride(X.shape[0])])
+            offset = offset_row(X[:: offset_stride(X.shape[0])])
         self.offset = offset
         self._is_centred = bool(np.any(offset))
         self.n_values: int = X.size if isinstance(X, np.ndarray) else X.nnz
         self.blocks = _split_rows(X)
-        is_dense = isinstance(X, np.ndarray)
-        self._uses_kernels = is_dense and X.flags.c_contiguous
-        begins_anywhere = row_multiple(X.shape[1], X.dtype) == 1
-        self._add_rows = (
-            _kernels.products.add_weighted_rows
-            if begins_anywhere
-            else _kernels.products.add_long_rows
-        )
+        self._is_sparse = is_sparse(X)
+        self._uses_kernels = not self._is_sparse and X.flags.c_contiguous
         # Dense rows in Fortran order are left to BLAS, which has threads of its own.
-        is_left = is_dense and not self._uses_kernels
-        threads = 1 if is_left else min(n_threads(), len(self.blocks))
+        is_threaded = self._is_sparse or self._uses_kernels
+        threads = min(n_threads(), len(self.blocks)) if is_threaded else 1
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
     def scores(self, coef: FloatArray, out: FloatArray | None = None) -> FloatArray:
@@ -83,12 +76,12 @@ class LocalDesign:
         def run(k: int) -> None:
             span, rows, transposed = self.blocks[k]
             if self._uses_kernels:
-                self._add_rows(rows, vector[span], parts[k])
+                _kernels.products.add_weighted_rows(rows, vector[span], parts[k])
             else:
                 parts[k] = transposed @ vector[span].astype(self.X.dtype, copy=False)
 
         self._for_each_block(run)
-        total: FloatArray = parts.sum(axis=0) if len(parts) > 1 else parts[0]
+        total: FloatArray = parts.sum(axis=0)
         if self._is_centred:
             total -= self.offset * vector.sum()
         return total
@@ -113,13 +106,13 @@ class LocalDesign:
 
     def rows(self, index: IntArray, columns: IntArray | None = None) -> Matrix:
         """Return the given rows of ``X - offset``."""
-        # For short rows a quarter of the time of X[index]; it would copy all of X if
-        # that were in Fortran order.
+        # A quarter of the time of X[index] where rows are short; it would copy all of X
+        # in Fortran order.
         rows = self.X.take(index, axis=0) if self._uses_kernels else self.X[index]
         offset = self.offset
         if columns is not None:
             rows, offset = rows[:, columns], offset[columns]
-        if isinstance(rows, np.ndarray):
+        if not self._is_sparse:
             rows -= offset
         return rows
 
@@ -140,29 +133,18 @@ class _Block(NamedTuple):
 
 
 def offset_stride(n: int) -> int:
-    """Return the distance between the rows whose mean all are seen less of."""
+    """Return the distance between the rows of which the offset is the mean."""
     return max(1, n // 256)
 
 
-def typical_row(rows: Matrix) -> NDArray[Any]:
+def offset_row(rows: Matrix) -> NDArray[Any]:
     """Return the mean of some rows in their precision; zeros for CSR."""
-    if not isinstance(rows, np.ndarray):
+    if is_sparse(rows):
         return np.zeros(rows.shape[1], dtype=rows.dtype)
     with np.errstate(over="ignore"):
         mean: FloatArray = rows.mean(axis=0, dtype=np.float64)
     # In the precision of X, so that rows less the offset stay in it.
     return np.where(np.isfinite(mean), mean, 0.0).astype(rows.dtype)
-
-
-def row_multiple(n_features: int, dtype: DTypeLike) -> int:
-    """Return the multiples of rows that dense batches must begin at for the same sums.
-
-    That is any row but for long ones in float32.
-    """
-    is_long = 4 * n_features in LONG_FLOAT32
-    return (
-        _kernels.products.FEW_ROWS if is_long and np.dtype(dtype) == np.float32 else 1
-    )
 
 
 def _split_rows(X: Matrix) -> list[_Block]:
@@ -172,23 +154,13 @@ def _split_rows(X: Matrix) -> list[_Block]:
     threads. Their partial sums, one row of coefficients each, take no more than n.
     """
     n, d = X.shape
-    multiple = row_multiple(d, X.dtype)
-    parts = [X] if isinstance(X, np.ndarray) else [X.data, X.indices]
-    n_bytes = sum(part.nbytes for part in parts)
-    count = max(
-        1,
-        min(
-            -(-n_bytes // BLOCK_BYTES),
-            MAX_BLOCKS,
-            n // max(d, _kernels.products.FEW_ROWS),
-        ),
-    )
-    cuts = np.linspace(0, n, count + 1).astype(int) // multiple * multiple
-    cuts[-1] = n
+    n_bytes = X.data.nbytes + X.indices.nbytes if is_sparse(X) else X.nbytes
+    count = max(1, min(-(-n_bytes // BLOCK_BYTES), MAX_BLOCKS, n // max(d, 64)))
+    cuts = np.linspace(0, n, count + 1).astype(int)
     spans = [slice(low, high) for low, high in pairwise(cuts)]
-    if isinstance(X, np.ndarray):
-        return [_Block(span, X[span], X[span].T) for span in spans]
-    return [_Block(span, *_csr_views(X, span)) for span in spans]
+    if is_sparse(X):
+        return [_Block(span, *_csr_views(X, span)) for span in spans]
+    return [_Block(span, X[span], X[span].T) for span in spans]
 
 
 def _csr_views(X: Matrix, span: slice) -> tuple[Matrix, Matrix]:

@@ -20,9 +20,6 @@ from aucmax._utils.validation import n_threads
 BLOCK_ROWS = 512
 # Rows are dealt to threads in so many parts, each with partial sums of its own.
 MAX_PARTS = 32
-# A mixing matrix that shortens rows to less than this share is applied to the rows
-# once; otherwise to the coefficients at every product, which saves its large product.
-SHORT = 0.5
 
 
 class RowMap(Protocol):
@@ -34,7 +31,7 @@ class RowMap(Protocol):
 
 
 class MappedDesign:
-    """``row_map(X) @ mixing``, as if it were a matrix in memory.
+    """``row_map(X)``, as if it were a matrix in memory.
 
     Cached rows cost one read per product; the rest is mapped again at every product.
     The results are the same, to rounding, for every budget.
@@ -47,8 +44,6 @@ class MappedDesign:
         The map, whose values are of ``dtype``.
     n_columns : int
         Values per mapped row.
-    mixing : ndarray of shape (n_columns, rank), default=None
-        Multiplies the mapped rows from the right, in float64; None is the identity.
     dtype : {"float32", "float64"}
         Precision of mapped rows. Sums over them are in float64 anyway.
     memory_budget : int
@@ -62,21 +57,15 @@ class MappedDesign:
         X: Matrix,
         row_map: RowMap,
         n_columns: int,
-        mixing: FloatArray | None = None,
         *,
         dtype: DTypeLike,
         memory_budget: int,
     ) -> None:
         self.dtype = np.dtype(dtype)
         self._row_map = row_map
-        rank = n_columns if mixing is None else mixing.shape[1]
-        self._mixing = mixing
-        self._rounded = None if mixing is None else mixing.astype(self.dtype)
-        self.is_mixed_first = mixing is not None and rank <= SHORT * n_columns
-        self._width = rank if self.is_mixed_first else n_columns
         # Threads are started when the first parts come.
         self._pool = ThreadPoolExecutor(n_threads()) if n_threads() > 1 else None
-        self._set_rows(X, rank)
+        self._set_rows(X, n_columns)
         self.cache = self._fill_cache(memory_budget)
 
     def over(
@@ -94,10 +83,10 @@ class MappedDesign:
             other.cache, other.X = cache, X[:0]
         return other
 
-    def _set_rows(self, X: Matrix, rank: int) -> None:
+    def _set_rows(self, X: Matrix, n_columns: int) -> None:
         self.X = X
-        self.shape: tuple[int, int] = (X.shape[0], rank)
-        self.n_values = X.shape[0] * self._width
+        self.shape: tuple[int, int] = (X.shape[0], n_columns)
+        self.n_values = X.shape[0] * n_columns
         self._parts = _cut(X.shape[0], MAX_PARTS)
 
     @property
@@ -108,20 +97,17 @@ class MappedDesign:
     def scores(self, coef: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """Return the mapped rows times ``coef``."""
         result = np.empty(self.shape[0]) if out is None else out
-        inner = coef
-        if self._mixing is not None and not self.is_mixed_first:
-            inner = self._mixing @ coef
 
         def run(part: int) -> None:
             for rows in self._blocks(part):
-                _kernels.products.row_scores(self._mapped(rows), inner, result[rows])
+                _kernels.products.row_scores(self._mapped(rows), coef, result[rows])
 
         self._for_each_part(run)
         return result
 
     def adjoint(self, vector: FloatArray) -> FloatArray:
         """Return the transpose of the mapped rows times ``vector``."""
-        sums = np.zeros((len(self._parts), self._width))
+        sums = np.zeros((len(self._parts), self.shape[1]))
 
         def run(part: int) -> None:
             for rows in self._blocks(part):
@@ -131,19 +117,12 @@ class MappedDesign:
 
         self._for_each_part(run)
         total: FloatArray = sums.sum(axis=0)
-        if self._mixing is not None and not self.is_mixed_first:
-            total = total @ self._mixing
         return total
 
     def square_sums(self, weight: FloatArray) -> FloatArray:
-        """Return the squares of the mapped rows times ``weight``.
-
-        Of a part of the rows, where they have to be mixed: that takes a matrix product.
-        """
-        if self._mixing is not None and not self.is_mixed_first:
-            return sampled_square_sums(self.rows, weight, self.shape[1])
-        sums = np.zeros((len(self._parts), self._width))
-        nothing = np.zeros(self._width, dtype=self.dtype)
+        """Return the squares of the mapped rows times ``weight``."""
+        sums = np.zeros((len(self._parts), self.shape[1]))
+        nothing = np.zeros(self.shape[1], dtype=self.dtype)
 
         def run(part: int) -> None:
             for rows in self._blocks(part):
@@ -157,31 +136,16 @@ class MappedDesign:
 
     def rows(self, index: IntArray, columns: IntArray | None = None) -> NDArray[Any]:
         """Return the given mapped rows, and only some of their columns if given."""
-        return self.mix(self.gather(index), columns)
-
-    def gather(self, index: IntArray) -> NDArray[Any]:
-        """Return the given rows as they are kept: mapped, and mixed or not."""
-        return self.cache[index] if self.is_cached else self._map_some(index)
-
-    def mix(
-        self, gathered: NDArray[Any], columns: IntArray | None = None
-    ) -> NDArray[Any]:
-        """Return gathered rows as ``rows`` does; to be mixed together, if at all.
-
-        In other company a row would be rounded differently.
-        """
-        if self._rounded is None or self.is_mixed_first:
-            return gathered if columns is None else gathered[:, columns]
-        rounded = self._rounded if columns is None else self._rounded[:, columns]
-        return np.asarray(gathered @ rounded)
+        rows = self.cache[index] if self.is_cached else self._map_some(index)
+        return rows if columns is None else rows[:, columns]
 
     def _map_some(self, index: IntArray) -> NDArray[Any]:
-        """Return some mapped rows, each computed in the company of its block.
+        """Return some mapped rows, each computed together with its whole block.
 
-        In other company it would be rounded differently, and a budget would change the
-        solver's way.
+        BLAS rounds a row differently in a smaller matrix, and then the memory budget
+        would change the path of a solver.
         """
-        mapped = np.empty((len(index), self._width), dtype=self.dtype)
+        mapped = np.empty((len(index), self.shape[1]), dtype=self.dtype)
         order = np.argsort(index, kind="stable")
         wanted = index[order]
 
@@ -196,29 +160,24 @@ class MappedDesign:
         return mapped
 
     def _fill_cache(self, memory_budget: int) -> NDArray[Any]:
-        n_bytes = self._width * self.dtype.itemsize
-        # Whole blocks, so that every row is mapped in the same company either way.
-        n_cached = memory_budget // (n_bytes * BLOCK_ROWS) * BLOCK_ROWS
-        cache = np.empty((min(n_cached, self.shape[0]), self._width), dtype=self.dtype)
+        n, n_columns = self.shape
+        # Whole blocks, so that every row is mapped in the same block either way.
+        block_bytes = n_columns * self.dtype.itemsize * BLOCK_ROWS
+        n_cached = min(memory_budget // block_bytes * BLOCK_ROWS, n)
+        cache = np.empty((n_cached, n_columns), dtype=self.dtype)
         self.cache = cache[:0]
 
         def run(part: int) -> None:
             for rows in self._blocks(part):
-                if rows.stop <= cache.shape[0]:
-                    self._map_anew(self.X[rows], out=cache[rows])
+                if rows.stop <= n_cached:
+                    self._row_map(self.X[rows], out=cache[rows])
 
         self._for_each_part(run)
         return cache
 
     def _mapped(self, rows: slice) -> NDArray[Any]:
-        if rows.stop <= self.cache.shape[0]:
-            return self.cache[rows]
-        return self._map_anew(self.X[rows])
-
-    def _map_anew(self, rows: Matrix, out: NDArray[Any] | None = None) -> NDArray[Any]:
-        if self._rounded is None or not self.is_mixed_first:
-            return self._row_map(rows, out=out)
-        return np.matmul(self._row_map(rows), self._rounded, out=out)
+        is_cached = rows.stop <= self.cache.shape[0]
+        return self.cache[rows] if is_cached else self._row_map(self.X[rows])
 
     def _blocks(self, part: int) -> list[slice]:
         """Blocks of one part; the cache ends at the end of a block."""
@@ -243,18 +202,3 @@ def _cut(n: int, max_parts: int) -> list[tuple[int, int]]:
     count = min(n_blocks, max_parts)
     cuts = np.linspace(0, n_blocks, count + 1).astype(int) * BLOCK_ROWS
     return [(int(low), min(int(high), n)) for low, high in pairwise(cuts)]
-
-
-def sampled_square_sums(
-    take: Callable[[IntArray], NDArray[Any]], weight: FloatArray, n_columns: int
-) -> FloatArray:
-    """Estimate the squares of all rows times ``weight`` from a part of them.
-
-    To make a row takes as long as a product with ``n_columns`` rows, or a twentieth of
-    that where a matrix product makes them.
-    """
-    index = np.flatnonzero(weight)[:: max(1, n_columns // 32)]
-    some = weight[index]
-    squares: FloatArray = some @ np.square(take(index), dtype=np.float64)
-    squares *= weight.sum() / some.sum()
-    return squares

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from aucmax._utils.threads import one_blas_thread
-from aucmax._utils.typing import FloatArray, IntArray, Matrix
+from aucmax._utils.typing import FloatArray, IntArray, Matrix, is_sparse
 from aucmax.design._base import Design
-from aucmax.design.mapped import MappedDesign
 
 # Makes the design of one batch, given its number, from 0, and its rows.
 MakeDesign = Callable[[int, Matrix], Design]
@@ -85,29 +84,25 @@ class StreamedDesign:
         """Return the given rows, gathered in one pass."""
         order = np.argsort(index, kind="stable")
         wanted = index[order]
-        found: list[Matrix] = []
+        sparse_rows: list[Matrix] = []
         dense: NDArray[Any] | None = None
-        mix = None
         for span, design in self._parts():
             low, high = np.searchsorted(wanted, [span.start, span.stop])
             if low == high:
                 continue
-            some = wanted[low:high] - span.start
-            if isinstance(design, MappedDesign):
-                rows, mix = design.gather(some), design.mix
-            else:
-                rows = design.rows(some, columns)
-            if not isinstance(rows, np.ndarray):
-                found.append(rows)
+            rows = design.rows(wanted[low:high] - span.start, columns)
+            if is_sparse(rows):
+                sparse_rows.append(rows)
                 continue
+            # Written where they belong, as a copy of all might not fit into memory.
             if dense is None:
                 dense = np.empty((len(index), rows.shape[1]), dtype=rows.dtype)
             dense[order[low:high]] = rows
         if dense is not None:
-            return dense if mix is None else mix(dense, columns)
+            return dense
         back = np.empty_like(order)
         back[order] = np.arange(len(order))
-        return stacked(found)[back]
+        return stacked(sparse_rows)[back]
 
     def _parts(self) -> Iterator[tuple[slice, Design]]:
         """Where each batch is among all rows, and its design."""
@@ -147,6 +142,6 @@ def aligned(batches: Iterable[Matrix], multiple: int) -> Iterator[Matrix]:
 
 def stacked(parts: Sequence[Matrix]) -> Matrix:
     """Return rows below each other."""
-    if isinstance(parts[0], np.ndarray):
-        return np.concatenate(parts)
-    return sparse.vstack(parts, format="csr")
+    if is_sparse(parts[0]):
+        return sparse.vstack(parts, format="csr")
+    return np.concatenate(parts)

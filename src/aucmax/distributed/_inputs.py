@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray, Matrix
 from aucmax._utils.validation import check_weight, split_labels
 from aucmax.design import LocalDesign
-from aucmax.design.local import offset_stride, row_multiple, typical_row
+from aucmax.design.local import offset_row, offset_stride
 from aucmax.design.streamed import stacked
 from aucmax.distributed._block import Part
 from aucmax.distributed._checks import (
@@ -120,8 +120,6 @@ def check_inputs(
         counts = _count_all(parts)
         parts = [part for part, count in zip(parts, counts, strict=True) if any(count)]
         counts = counts[np.any(counts, axis=1)]
-    if not facts.first.is_sparse:
-        multiple = max(multiple, row_multiple(facts.first.n_features, facts.dtype))
     parts, counts = _cut_at_multiples(parts, counts, multiple)
     sizes = counts.sum(axis=1)
     return DaskInputs(
@@ -142,7 +140,7 @@ def linear_design(inputs: DaskInputs) -> DaskDesign:
     n, d = inputs.shape
     offset = np.zeros(d, dtype=inputs.dtype)
     if not inputs.is_sparse:
-        offset = typical_row(take_rows(inputs, np.arange(0, n, offset_stride(n))))
+        offset = offset_row(take_rows(inputs, np.arange(0, n, offset_stride(n))))
     blocks = keep_blocks(inputs, partial(LocalDesign, offset=offset))
     return DaskDesign(blocks, inputs.sizes, d, offset=offset)
 

@@ -2,20 +2,16 @@
 """Rows on the workers of a cluster."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._utils.typing import FloatArray, IntArray, Matrix
-from aucmax.design import Design, MappedDesign
+from aucmax.design import Design
 from aucmax.design.streamed import stacked
 from aucmax.distributed._block import Block
 from aucmax.distributed._cluster import fetch, keep, later, merged, shared, writable
-
-# Makes rows as they are shown, or some columns of them, of rows as they are kept.
-Mix = Callable[[NDArray[Any], IntArray | None], NDArray[Any]]
 
 
 class HasParts(Protocol):
@@ -48,9 +44,6 @@ class DaskDesign:
         Columns that the designs show.
     offset : ndarray of shape (n_columns,), default=None
         What they are seen less of; by default nothing.
-    mix : callable, default=None
-        That of a `MappedDesign`, where the designs are such: rows are mixed together,
-        where they have been gathered.
     """
 
     reads_in_order = True
@@ -62,11 +55,9 @@ class DaskDesign:
         n_columns: int,
         *,
         offset: NDArray[Any] | None = None,
-        mix: Mix | None = None,
     ) -> None:
         self.blocks = list(blocks)
         self.offset = np.zeros(n_columns) if offset is None else offset
-        self._mix = mix
         self.sizes = sizes
         self.ends = np.cumsum(sizes)
         self.shape: tuple[int, int] = (int(self.ends[-1]), n_columns)
@@ -99,14 +90,11 @@ class DaskDesign:
 
     def rows(self, index: IntArray, columns: IntArray | None = None) -> Matrix:
         """Return the given rows, gathered from all workers at once."""
-        if self._mix is None:
 
-            def take(block: Any, here: IntArray) -> Any:
-                return later(_rows, block, here, columns)
+        def take(block: Any, here: IntArray) -> Any:
+            return later(_rows, block, here, columns)
 
-            return gather(take, self.blocks, self.sizes, index)
-        unmixed = gather(partial(later, _unmixed), self.blocks, self.sizes, index)
-        return self._mix(unmixed, columns)
+        return gather(take, self.blocks, self.sizes, index)
 
 
 def keep_blocks(inputs: HasParts, make: Callable[[Matrix], Design]) -> list[Any]:
@@ -152,9 +140,3 @@ def _square_sums(block: Block, weight: FloatArray) -> FloatArray:
 
 def _rows(block: Block, index: IntArray, columns: IntArray | None) -> Matrix:
     return block.design.rows(index, columns)
-
-
-def _unmixed(block: Block, index: IntArray) -> Matrix:
-    design = block.design
-    assert isinstance(design, MappedDesign)
-    return design.gather(index)

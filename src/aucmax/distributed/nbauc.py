@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernel AUC on Nystroem features, with the rows on a cluster."""
 
-from functools import partial
 from typing import Any, Self
 
 from sklearn.utils import check_random_state
@@ -9,14 +8,14 @@ from sklearn.utils import check_random_state
 from aucmax._utils.memory import parse_bytes
 from aucmax._utils.typing import Matrix
 from aucmax._utils.validation import FitInputs, all_or_nothing, validated
-from aucmax.design import MappedDesign
-from aucmax.design.mapped import BLOCK_ROWS
+from aucmax.design import Design, MappedDesign
+from aucmax.design.mapped import BLOCK_ROWS, RowMap
 from aucmax.distributed._inputs import DaskInputs, check_inputs, take_rows
 from aucmax.distributed._partitions import partitions_of
 from aucmax.distributed._scorer import DaskScorer
 from aucmax.distributed.design import DaskDesign, keep_blocks
 from aucmax.estimators._holdout import row_keys
-from aucmax.estimators._kernel_choice import nystroem_mapped
+from aucmax.estimators._kernel_choice import nystroem_design
 from aucmax.estimators._mapped_fit import fit_mapped
 from aucmax.estimators._source import spread_rows
 from aucmax.estimators.nbauc import NBAUC
@@ -117,16 +116,20 @@ class DaskNBAUC(DaskScorer, NBAUC):
 
 def mapped_design(
     inputs: DaskInputs, like: Matrix, feature_map: Nystroem, memory_budget: int
-) -> DaskDesign:
+) -> Design:
     """Return rows such as ``like`` through a fitted map, mapped on the workers."""
-    make = partial(_mapped, feature_map, memory_budget / inputs.shape[0])
-    here = make(like[:1])
-    blocks = keep_blocks(inputs, make)
-    return DaskDesign(blocks, inputs.sizes, here.shape[1], mix=here.mix)
+    dtype, row_bytes = feature_map.dtype_, memory_budget / inputs.shape[0]
 
+    def make_blocks(row_map: RowMap, n_columns: int) -> DaskDesign:
+        def make(rows: Matrix) -> MappedDesign:
+            budget = int(row_bytes * rows.shape[0])
+            return MappedDesign(
+                rows, row_map, n_columns, dtype=dtype, memory_budget=budget
+            )
 
-def _mapped(feature_map: Nystroem, row_bytes: float, rows: Matrix) -> MappedDesign:
-    return nystroem_mapped(rows, feature_map, int(row_bytes * rows.shape[0]))
+        return DaskDesign(keep_blocks(inputs, make), inputs.sizes, n_columns)
+
+    return nystroem_design(make_blocks, like, feature_map)
 
 
 def sample_rows(inputs: DaskInputs) -> FitInputs:

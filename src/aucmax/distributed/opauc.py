@@ -19,8 +19,6 @@ from aucmax.distributed._scorer import DaskScorer
 from aucmax.estimators._online_stream import OnlineStream
 from aucmax.estimators.opauc import OPAUC
 from aucmax.solvers.online.exact import ExactLearner
-from aucmax.summaries import ClassMoments
-from aucmax.summaries.streamed_moments import StreamedMoments
 
 
 class DaskOPAUC(DaskScorer, OPAUC):
@@ -166,20 +164,12 @@ class DaskOPAUC(DaskScorer, OPAUC):
         moments, *drawn = fetch([moments_of(inputs.parts), *draws])
         new = ExactLearner(learner.moments.n_features, alpha=learner.alpha)
         for own, added in ((1, moments[0]), (0, moments[1])):
-            set_moments(new.moments, own, learner.moments.of_class(own).merge(added))
+            known = learner.moments.of_class(own).merge(added)
+            new.moments.set_class(own, known, sparse_rows=old.sparse_rows)
         stream = OnlineStream(new, sparse_rows=old.sparse_rows)
         stream.sample = deepcopy(old.sample)
         add_drawn(stream.sample, inputs.counts, drawn)
         self._stream = stream
-
-
-def set_moments(moments: StreamedMoments, own: int, known: ClassMoments) -> None:
-    """Let a class of streamed moments be as if it had seen the rows of others."""
-    state, d = moments.state, moments.n_features
-    state.n_seen[own] = round(known.mass)
-    state.centre[own, :d] = known.mean
-    state.scatter[own, :d, :d] = known.scatter
-    state.spread[own] = np.trace(known.scatter)
 
 
 def _no_rows(inputs: DaskInputs) -> Matrix:

@@ -7,6 +7,7 @@ left out.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +17,8 @@ from aucmax._utils.progress import report
 from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray, Matrix
 from aucmax._utils.validation import FitInputs
-from aucmax.design import Design, MappedDesign, StreamedDesign
-from aucmax.design.mapped import BLOCK_ROWS
+from aucmax.design import Design, MappedDesign, StreamedDesign, mixed_design
+from aucmax.design.mapped import BLOCK_ROWS, RowMap
 from aucmax.design.streamed import CHANGED
 from aucmax.estimators._base import Labelled
 from aucmax.estimators._holdout import deal_rows, row_keys, thin_rows
@@ -110,7 +111,7 @@ def choose_kernel(
         chosen = FALLBACK_ALPHA if alpha == "auto" else float(alpha)
         return KernelChoice(center, chosen, np.empty((0, 3)), False)
 
-    def nystroem_design(data: FitInputs, width: float) -> Design:
+    def default_design(data: FitInputs, width: float) -> Design:
         feature_map = Nystroem(
             n_landmarks=MAX_LANDMARKS,
             kernel=kernel,
@@ -122,7 +123,7 @@ def choose_kernel(
         ).fit(data.X, sample_weight=data.weight)
         return nystroem_mapped(data.X, feature_map, BUDGET)
 
-    make = nystroem_design if make_design is None else make_design
+    make = default_design if make_design is None else make_design
     tried: dict[float, list[tuple[float, float]]] = {}
 
     def auc_at(width: float) -> float:
@@ -176,48 +177,57 @@ def working_dtype(X: Any, n_landmarks: int, n_rows: int | None = None) -> str:
     return "float64" if is_double else "float32"
 
 
-def nystroem_mapped(X: Any, feature_map: Nystroem, memory_budget: int) -> MappedDesign:
+def nystroem_mapped(X: Any, feature_map: Nystroem, memory_budget: int) -> Design:
     """Return X seen through a fitted Nystroem map."""
-    return MappedDesign(
-        X,
-        feature_map.kernel_.prepare(
-            feature_map.landmarks_, like=X, dtype=feature_map.dtype_
-        ),
-        feature_map.landmarks_.shape[0],
-        feature_map.normalization_,
-        dtype=feature_map.dtype_,
-        memory_budget=memory_budget,
+    make = partial(
+        MappedDesign, X, dtype=feature_map.dtype_, memory_budget=memory_budget
     )
+    return nystroem_design(make, X, feature_map)
+
+
+def nystroem_design(
+    make: Callable[[RowMap, int], Design], like: Matrix, feature_map: Nystroem
+) -> Design:
+    """Return rows such as ``like`` through a fitted map; see `mixed_design`."""
+    dtype = feature_map.dtype_
+    columns = feature_map.kernel_.prepare(
+        feature_map.landmarks_, like=like, dtype=dtype
+    )
+    return mixed_design(make, columns, feature_map.normalization_, dtype=dtype)
 
 
 def streamed_nystroem(
     inputs: StreamInputs, like: Matrix, feature_map: Nystroem, memory_budget: int
-) -> StreamedDesign:
+) -> Design:
     """Return rows that come in batches, such as ``like``, through a fitted map.
 
     Mapped batches stay in memory while there is room.
     """
-    empty = nystroem_mapped(like[:0], feature_map, memory_budget=0)
-    row_bytes = empty.cache.shape[1] * empty.dtype.itemsize
-    kept: dict[int, NDArray[Any]] = {}
+    dtype = feature_map.dtype_
 
-    def make(number: int, rows: Matrix) -> MappedDesign:
-        if number in kept:
-            if len(kept[number]) != rows.shape[0]:
-                raise ValueError(CHANGED.format(inputs.shape[0], "other batches"))
-            return empty.over(rows, cache=kept[number])
-        n_used = sum(len(cache) for cache in kept.values())
-        # Whole batches only; the rows themselves go when the next ones come.
-        if (n_used + rows.shape[0]) * row_bytes > memory_budget:
-            return empty.over(rows)
-        design = empty.over(rows, memory_budget=memory_budget)
-        if design.is_cached:
-            kept[number] = design.cache
-        return design
+    def make_streamed(row_map: RowMap, n_columns: int) -> Design:
+        empty = MappedDesign(like[:0], row_map, n_columns, dtype=dtype, memory_budget=0)
+        kept: dict[int, NDArray[Any]] = {}
 
-    shape = inputs.shape[0], empty.shape[1]
-    # Rows are mapped in the same company as in memory, and so rounded alike.
-    return StreamedDesign(inputs.rows, shape, make, multiple=BLOCK_ROWS)
+        def make(number: int, rows: Matrix) -> MappedDesign:
+            if number in kept:
+                if len(kept[number]) != rows.shape[0]:
+                    raise ValueError(CHANGED.format(inputs.shape[0], "other batches"))
+                return empty.over(rows, cache=kept[number])
+            n_kept = sum(len(cache) for cache in kept.values()) + rows.shape[0]
+            # Whole batches only; the rows themselves go when the next ones come.
+            if n_kept * n_columns * dtype.itemsize > memory_budget:
+                return empty.over(rows)
+            design = empty.over(rows, memory_budget=memory_budget)
+            if design.is_cached:
+                kept[number] = design.cache
+            return design
+
+        # Rows are mapped in the same blocks as in memory, and so rounded alike.
+        shape = inputs.shape[0], n_columns
+        return StreamedDesign(inputs.rows, shape, make, multiple=BLOCK_ROWS)
+
+    return nystroem_design(make_streamed, like, feature_map)
 
 
 def refine_alpha(

@@ -26,7 +26,7 @@ from aucmax._utils.validation import (
     split_labels,
 )
 from aucmax.design import LocalDesign, StreamedDesign
-from aucmax.design.local import offset_stride, row_multiple, typical_row
+from aucmax.design.local import offset_row, offset_stride
 from aucmax.solvers._base import Checkpointing
 from aucmax.solvers._sampling import spread_sample
 
@@ -339,11 +339,10 @@ def streamed_design(inputs: StreamInputs, *, centred: bool = True) -> StreamedDe
             inputs.rows,
             inputs.shape,
             lambda _, rows: LocalDesign(rows, offset),
-            multiple=1 if inputs.is_sparse else row_multiple(d, inputs.dtype),
         )
 
     if centred and not inputs.is_sparse:
-        offset = typical_row(design().rows(np.arange(0, n, offset_stride(n))))
+        offset = offset_row(design().rows(np.arange(0, n, offset_stride(n))))
     return design()
 
 

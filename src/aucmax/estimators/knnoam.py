@@ -2,7 +2,6 @@
 """Scores from the labels of the nearest rows."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,10 +17,11 @@ from aucmax._utils.validation import (
     check_is_fitted,
 )
 from aucmax.estimators._online_base import OnlineScorer
-from aucmax.neighbors._base import Index, recall
 from aucmax.neighbors.auto import make_index
 from aucmax.neighbors.embedded import EmbeddedIndex
+from aucmax.neighbors.index import Index
 from aucmax.neighbors.learner import NeighborLearner
+from aucmax.neighbors.rows import density
 from aucmax.neighbors.votes import Ties, n_voters
 from aucmax.solvers.online._base import Learner
 
@@ -51,8 +51,9 @@ class KNNOAM(OnlineScorer):
         "index" takes the oldest.
     backend : {"auto", "brute", "tree", "approximate"}, default="auto"
         How neighbours are found. The first three find the same ones: "brute" computes
-        all distances, "tree" skips most where features are few, and "auto" picks by the
-        data. "approximate" misses some.
+        all distances, "tree" skips most where features are few or rows are many and lie
+        near a surface, and "auto" is "tree" for up to three features, otherwise
+        "brute". "approximate" misses some.
     reduce : transformer, default=None
         With ``partial_fit`` and ``transform``, such as :class:`OnlinePCA`; distances
         are those of transformed rows. A clone of it learns from the rows whenever there
@@ -90,8 +91,9 @@ class KNNOAM(OnlineScorer):
     Notes
     -----
     All rows are kept. Rows are cheap to learn and scores are not: with the default
-    ``backend``, at most as long as all distances take. Distances are Euclidean, so
-    features need a common scale, for example that of ``MinMaxScaler``.
+    ``backend``, each takes all distances, 50 us among 100,000 rows of 10 features.
+    Distances are Euclidean, so features need a common scale, for example that of
+    ``MinMaxScaler``.
 
     Scored on rows it has learned, a model looks better than it is, for each of these is
     its own nearest neighbour.
@@ -187,7 +189,7 @@ class KNNOAM(OnlineScorer):
         """
         learner, X = self._learner, check_features(self, X)
         with self._stream.lock:
-            return recall(learner.index, X, self.k_)
+            return learner.index.recall(X, self.k_)
 
     def memory_usage(self) -> int:
         """Return the bytes held by rows, index and labels.
@@ -212,26 +214,18 @@ class KNNOAM(OnlineScorer):
 
     def _begin(self, X: Matrix, rng: np.random.Generator) -> Learner:
         n_voters(self.k, 1)  # raises now rather than when scores are asked for
-        sparse_rows = is_sparse(X)
-        begin = partial(_empty_index, self.backend)
-        index: Index
-        if self.reduce is None:
-            index = begin(X.shape[1], sparse_rows)
-        else:
+        index: Index = make_index(X.shape[1], backend=self.backend, density=density(X))
+        if self.reduce is not None:
             mapping = _begin_map(self.reduce, rng)
-            index = EmbeddedIndex(begin, mapping, X.shape[1], sparse_rows=sparse_rows)
+            index = EmbeddedIndex(mapping, index, self.backend)
         return NeighborLearner(
             index,
-            sparse_rows=sparse_rows,
+            sparse_rows=is_sparse(X),
             k=self.k,
             by_distance=self.weights == "distance",
             ties=self.ties,
             rng=rng,
         )
-
-
-def _empty_index(backend: str, n_features: int, sparse_rows: bool) -> Index:
-    return make_index(n_features, backend=backend, sparse_rows=sparse_rows)
 
 
 def _begin_map(reduce: Any, rng: np.random.Generator) -> Any:

@@ -20,6 +20,7 @@ from aucmax._utils.validation import (
     check_fit_inputs,
     validated,
 )
+from aucmax.design.mixed import shortens_rows
 from aucmax.estimators import _source as streams
 from aucmax.estimators._holdout import row_keys
 from aucmax.estimators._kernel_base import KernelScorer
@@ -209,7 +210,7 @@ class NBAUC(KernelScorer):
             # The design scores rows as the expansion does, block by block.
             self._set_threshold(
                 self._expand(inputs.X)
-                if design.is_mixed_first
+                if shortens_rows(feature_map.normalization_)
                 else design.scores(result.coef),
                 inputs,
             )

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from aucmax._utils.typing import Matrix, is_sparse
+from aucmax._utils.typing import Matrix
 from aucmax._utils.validation import COUNT, POSITIVE, StrOptions
 from aucmax.estimators._online_base import OnlineLinear
 from aucmax.solvers.online.univariate import LOSSES, Loss, UnivariateLearner
@@ -146,8 +146,7 @@ class OnlineUnivariate(OnlineLinear):
 
     def _begin(self, X: Matrix, rng: np.random.Generator) -> UnivariateLearner:
         return UnivariateLearner(
-            X.shape[1],
-            sparse_rows=is_sparse(X),
+            X,
             loss=self.loss,
             alpha=self.alpha,
             step_size=None if isinstance(self.step_size, str) else self.step_size,

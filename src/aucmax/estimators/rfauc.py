@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernel AUC on random Fourier features."""
 
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,7 +24,7 @@ from aucmax._utils.validation import (
     check_is_fitted,
     validated,
 )
-from aucmax.design import Design, MappedDesign
+from aucmax.design import Design, MappedDesign, mixed_design
 from aucmax.design.mapped import BLOCK_ROWS
 from aucmax.estimators._base import AUCScorer
 from aucmax.estimators._holdout import row_keys
@@ -251,25 +252,19 @@ class RFAUC(AUCScorer):
 
 def _mapped(
     X: Matrix, feature_map: FourierFeatures, memory_budget: int
-) -> tuple[MappedDesign, FloatArray | None]:
+) -> tuple[Design, FloatArray | None]:
     """Return X seen through the map, and the matrix that turns its axes, if any.
 
     Fewer rows than features span a smaller space, which holds the solution; in axes of
     that space everything is as small as the rows are few.
     """
-    n_columns = feature_map._n_features_out
-    axes = None
-    if X.shape[0] < n_columns:
-        axes = _row_space(feature_map.transform_rows(X).astype(np.float64))
-    design = MappedDesign(
-        X,
-        feature_map.transform_rows,
-        n_columns,
-        axes,
-        dtype=feature_map.dtype_,
-        memory_budget=memory_budget,
-    )
-    return design, axes
+    n_columns, dtype = feature_map._n_features_out, feature_map.dtype_
+    row_map = feature_map.transform_rows
+    make = partial(MappedDesign, X, dtype=dtype, memory_budget=memory_budget)
+    if X.shape[0] >= n_columns:
+        return make(row_map, n_columns), None
+    axes = _row_space(row_map(X).astype(np.float64))
+    return mixed_design(make, row_map, axes, dtype=dtype), axes
 
 
 def _row_space(rows: FloatArray) -> FloatArray:

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from aucmax._utils.typing import Matrix, is_sparse
+from aucmax._utils.typing import Matrix
 from aucmax._utils.validation import COUNT, POSITIVE, StrOptions
 from aucmax.estimators._online_base import OnlineLinear
 from aucmax.solvers.online.solam import SaddlePointLearner
@@ -141,8 +141,7 @@ class SOLAM(OnlineLinear):
     def _begin(self, X: Matrix, rng: np.random.Generator) -> SaddlePointLearner:
         is_ball = self.penalty == "ball"
         return SaddlePointLearner(
-            X.shape[1],
-            sparse_rows=is_sparse(X),
+            X,
             alpha=0.0 if is_ball else self.alpha,
             radius=self.radius if is_ball else (2.0 / self.alpha) ** 0.5,
             step_size=None if isinstance(self.step_size, str) else self.step_size,

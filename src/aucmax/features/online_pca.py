@@ -228,7 +228,7 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         for part in _blocks(*X.shape):
             rows = _as_loops_take_them(X[part])
             values = np.empty((len(rows), len(axes)))
-            _kernels.online_pca.project_rows(rows, mean, axes, values)
+            _kernels.online_pca.project(rows, mean, axes, values)
             features[part] = values
         return features
 
@@ -273,20 +273,21 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def mean_(self) -> FloatArray:
         """Mean of all rows seen."""
         check_is_fitted(self)
-        return self._stream.mean.copy()
+        return self._stream.state.mean.copy()
 
     @property
     def n_samples_seen_(self) -> int:
         """Rows seen."""
         check_is_fitted(self)
-        return int(self._stream.n_seen[0])
+        return int(self._stream.state.n_seen[0])
 
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""
         if is_fitted(self):
             d = expect_count(self, "n_features_in_", low=1)
             stream = expect_type(self, "_stream", DirectionStream)
-            expect(len(stream.mean) == d, self, "its directions are of other features")
+            n_features = len(stream.state.mean)
+            expect(n_features == d, self, "its directions are of other features")
 
     def _open(self, d: int) -> "DirectionStream":
         if self.n_components > d:
@@ -303,7 +304,7 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     @property
     def _n_features_out(self) -> int:
-        return len(self._stream.directions)
+        return len(self._stream.state.variances)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_stream")
@@ -332,11 +333,13 @@ class DirectionStream(Locked):
         self, n_directions: int, d: int, *, amnesic: float, step_size: float | None
     ) -> None:
         super().__init__()
-        self.n_seen: IntArray = np.zeros(1, dtype=np.int64)
-        self.mean = np.zeros(d)
-        self.directions = np.zeros((n_directions, d))
-        self.variances = np.zeros(n_directions)
-        self.spread = np.zeros(1)
+        self.state = _kernels.online_pca.PCAState(
+            n_seen=np.zeros(1, dtype=np.int64),
+            mean=np.zeros(d),
+            directions=np.zeros((n_directions, d)),
+            variances=np.zeros(n_directions),
+            spread=np.zeros(1),
+        )
         self.amnesic = amnesic
         self.step_size = step_size
         self._axes: tuple[FloatArray, FloatArray] | None = None
@@ -353,22 +356,23 @@ class DirectionStream(Locked):
         """Return orthonormal directions by decreasing variance, and the variances."""
         with self.lock:
             if self._axes is None:
-                self._axes = _orthonormal(self.directions, self.variances)
+                self._axes = _orthonormal(self.state.directions, self.state.variances)
             return self._axes
 
     def mean_and_axes(self) -> tuple[FloatArray, FloatArray]:
         """Return the mean and the directions, both after the same rows."""
         with self.lock:
-            return self.mean.copy(), self.axes()[0]
+            return self.state.mean.copy(), self.axes()[0]
 
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""
-        q, d = expect_array(self, "directions", (None, None)).shape
+        state = expect_type(self, "state", _kernels.online_pca.PCAState)
+        q, d = expect_array(state, "directions", (None, None)).shape
         expect(q > 0, self, "directions are none")
-        expect_counts(self, "n_seen", (1,))
-        expect_array(self, "mean", (d,))
-        expect_array(self, "variances", (q,))
-        expect_array(self, "spread", (1,))
+        expect_counts(state, "n_seen", (1,))
+        expect_array(state, "mean", (d,))
+        expect_array(state, "variances", (q,))
+        expect_array(state, "spread", (1,))
         expect_number(self, "amnesic")
         if self.step_size is not None:
             expect_number(self, "step_size")
@@ -378,12 +382,11 @@ class DirectionStream(Locked):
             expect_values(self, "_axes", sizes, (q,))
 
     def _learn(self, rows: FloatArray) -> None:
-        state = (self.n_seen, self.mean, self.directions, self.variances, self.amnesic)
         if self.step_size is None:
-            _kernels.online_pca.ccipca_rows(rows, *state)
+            _kernels.online_pca.ccipca_steps(rows, self.amnesic, self.state)
         else:
-            _kernels.online_pca.sga_rows(
-                rows, *state, self.spread, self.step_size, DECAY
+            _kernels.online_pca.sga_steps(
+                rows, self.amnesic, self.step_size, DECAY, self.state
             )
 
 

@@ -69,11 +69,7 @@ class PairLoss(Protocol):
     """
 
     def evaluate(
-        self,
-        scores: FloatArray,
-        is_pos: BoolArray,
-        weight: FloatArray,
-        memory: FloatArray | None = None,
+        self, scores: FloatArray, is_pos: BoolArray, weight: FloatArray
     ) -> Terms:
         """Return value, gradient and curvature at ``scores``.
 
@@ -85,8 +81,5 @@ class PairLoss(Protocol):
             Mask of the positives; both classes carry mass.
         weight : ndarray of shape (n_samples,)
             Non-negative weights; a pair weighs the product of its two rows.
-        memory : ndarray of shape (4, n_samples + 2), default=None
-            Where the result may live. A solver that needs one point at a time spares
-            the system the making of new pages, which can take as long as the sort.
         """
         ...

@@ -8,7 +8,7 @@ import numpy as np
 from aucmax import _kernels
 from aucmax._utils.typing import BoolArray, FloatArray
 from aucmax.losses._base import Terms
-from aucmax.losses.squared_hinge import sorted_scores
+from aucmax.losses.squared_hinge import shift_positives
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,24 +21,17 @@ class Hinge:
     margin: float = 1.0
 
     def evaluate(
-        self,
-        scores: FloatArray,
-        is_pos: BoolArray,
-        weight: FloatArray,
-        memory: FloatArray | None = None,
+        self, scores: FloatArray, is_pos: BoolArray, weight: FloatArray
     ) -> Terms:
         """Return value, subgradient and (zero) curvature at ``scores``."""
-        block = np.empty((4, scores.shape[0] + 2)) if memory is None else memory
-        shifted, order, third, grad = sorted_scores(scores, is_pos, self.margin, block)
-        middle = order[order.shape[0] // 2]
-        place = third.view(np.uint32)[: scores.shape[0]]
-        few = _kernels.active_pairs.place_rows(order, is_pos, place)
-        # The order is not needed any more.
-        grad /= -_kernels.active_pairs.partner_mass(weight, place, few, block[1], grad)
+        shifted = shift_positives(scores, is_pos, self.margin)
+        order = _kernels.order.argsort(shifted)
+        pairs = _kernels.active_pairs.find_active_pairs(order, is_pos, weight)
+        grad = pairs.partner_mass / -pairs.pair_mass
         _kernels.counts.sign_weights(grad, is_pos)
         # Homogeneous of degree one on a fixed active set; the gradient sums to zero, so
         # a pivot changes nothing but the rounding.
-        shifted -= shifted[middle]
+        shifted -= shifted[order[len(order) // 2]]
         return Terms(
             _kernels.products.dot(shifted, grad),
             grad,

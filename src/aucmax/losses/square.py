@@ -21,11 +21,7 @@ class Square:
     margin: float = 1.0
 
     def evaluate(
-        self,
-        scores: FloatArray,
-        is_pos: BoolArray,
-        weight: FloatArray,
-        memory: FloatArray | None = None,
+        self, scores: FloatArray, is_pos: BoolArray, weight: FloatArray
     ) -> Terms:
         """Return value, gradient and curvature at ``scores``."""
         # Each row's share of its class, so that sums over a class are means.

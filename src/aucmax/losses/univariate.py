@@ -23,11 +23,7 @@ class Logistic:
     """Balanced logistic loss ``log(1 + exp(-m))`` of the signed score ``m``."""
 
     def evaluate(
-        self,
-        scores: FloatArray,
-        is_pos: BoolArray,
-        weight: FloatArray,
-        memory: FloatArray | None = None,
+        self, scores: FloatArray, is_pos: BoolArray, weight: FloatArray
     ) -> Terms:
         """Return value, gradient and curvature at ``scores`` and the best intercept."""
         share = _balanced_shares(is_pos, weight)
@@ -43,11 +39,7 @@ class UnivariateSquare:
     """Balanced square loss ``(1 - m) ** 2 / 2`` of the signed score ``m``."""
 
     def evaluate(
-        self,
-        scores: FloatArray,
-        is_pos: BoolArray,
-        weight: FloatArray,
-        memory: FloatArray | None = None,
+        self, scores: FloatArray, is_pos: BoolArray, weight: FloatArray
     ) -> Terms:
         """Return value, gradient and curvature at ``scores`` and the best intercept."""
         share = _balanced_shares(is_pos, weight)
@@ -68,11 +60,7 @@ class Exponential:
     """
 
     def evaluate(
-        self,
-        scores: FloatArray,
-        is_pos: BoolArray,
-        weight: FloatArray,
-        memory: FloatArray | None = None,
+        self, scores: FloatArray, is_pos: BoolArray, weight: FloatArray
     ) -> Terms:
         """Return value, gradient and curvature at ``scores`` and the best intercept."""
         share = _balanced_shares(is_pos, weight)

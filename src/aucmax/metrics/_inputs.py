@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucmax import _kernels
-from aucmax._utils.typing import FloatArray, IntArray
+from aucmax._utils.typing import FloatArray
 from aucmax._utils.validation import split_labels
 
 # float64 holds every integer up to here; beyond, neighbours would become ties.
@@ -69,12 +69,6 @@ def as_vector(values: ArrayLike, *, name: str) -> NDArray[Any]:
             "Pass an array of one dimension."
         )
     return vector
-
-
-def ends_of(scores: FloatArray, order: IntArray) -> tuple[float, float]:
-    """Return the smallest and the largest score by a marked order of them."""
-    first, last = int(order[0]), int(order[-1])
-    return float(scores[first]), float(scores[last if last >= 0 else ~last])
 
 
 def refuse_nonfinite(*extremes: float, name: str = "y_score") -> None:

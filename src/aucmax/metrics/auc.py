@@ -7,12 +7,7 @@ from numpy.typing import ArrayLike
 from aucmax import _kernels
 from aucmax._utils.typing import FloatArray
 from aucmax._utils.validation import check_weight, split_labels
-from aucmax.metrics._inputs import (
-    check_scores,
-    ends_of,
-    refuse_nonfinite,
-    sort_by_class,
-)
+from aucmax.metrics._inputs import check_scores, refuse_nonfinite, sort_by_class
 
 # Below this, products of weights lose digits because they are close to underflow.
 SMALLEST_TOTAL = 1e-290
@@ -98,14 +93,6 @@ def _weighted_auc(
     weight = check_weight(sample_weight, is_pos)
     scores = check_scores(y_score, is_pos.shape[0]).astype(np.float64, copy=False)
     _kernels.counts.sign_weights(weight, is_pos)
-    values, sums = _kernels.few_values.sum_few_values(scores, weight)
-    if values.size:
-        refuse_nonfinite(values[0], values[-1])
-        # Two rows for each value, of which the second ties with the first.
-        order, signed = np.tile([0, -1], values.size), sums.ravel()
-    else:
-        order = _kernels.order.argsort_marked(scores)
-        refuse_nonfinite(*ends_of(scores, order))
-        signed = np.empty_like(weight)
-        _kernels.counts.take_marked(weight, order, signed)
-    return auc_of_pairs(*_kernels.counts.weigh_pairs(order, signed))
+    order = _kernels.order.argsort(scores)
+    refuse_nonfinite(scores[order[0]], scores[order[-1]])
+    return auc_of_pairs(*_kernels.counts.weigh_pairs(scores, weight, order))

@@ -11,12 +11,7 @@ from scipy.special import ndtri
 from aucmax import _kernels
 from aucmax._utils.typing import BoolArray, IntArray
 from aucmax._utils.validation import split_labels
-from aucmax.metrics._inputs import (
-    check_scores,
-    ends_of,
-    refuse_nonfinite,
-    sort_by_class,
-)
+from aucmax.metrics._inputs import check_scores, refuse_nonfinite, sort_by_class
 from aucmax.metrics.auc import auc_of_sorted
 
 
@@ -176,10 +171,11 @@ def roc_auc_test(
 def _placement_counts(is_pos: BoolArray, y_score: ArrayLike, name: str) -> IntArray:
     scores = check_scores(y_score, is_pos.shape[0], name=name)
     scores = scores.astype(np.float64, copy=False)
-    order = _kernels.order.argsort_marked(scores)
-    refuse_nonfinite(*ends_of(scores, order), name=name)
+    order = _kernels.order.argsort(scores)
+    refuse_nonfinite(scores[order[0]], scores[order[-1]], name=name)
     counts = np.empty(order.shape[0], dtype=np.int64)
-    _kernels.counts.place(order, is_pos, int(np.count_nonzero(is_pos)), counts)
+    n_pos = int(np.count_nonzero(is_pos))
+    _kernels.counts.placement_counts(scores, order, is_pos, n_pos, counts)
     return counts
 
 

@@ -4,10 +4,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax import _kernels
-from aucmax._utils.typing import BoolArray, FloatArray
-from aucmax._utils.validation import check_weight, split_labels
-from aucmax.metrics._inputs import check_scores, refuse_nonfinite
+from aucmax._utils.typing import FloatArray
+from aucmax.metrics._cuts import sweep_cuts
 
 
 def partial_auc(
@@ -82,29 +80,14 @@ def partial_auc(
             f"min_tpr must be at least 0 and below 1, got {min_tpr:g}. "
             "Pass the smallest true positive rate of interest, such as 0.9."
         )
-    is_pos = split_labels(y_true, name="partial_auc")[1]
-    weight = check_weight(sample_weight, is_pos)
-    scores = check_scores(y_score, is_pos.shape[0])
-    area = _area(*_roc_vertices(scores, is_pos, weight), max_fpr, min_tpr)
+    cuts = sweep_cuts(y_true, y_score, sample_weight, name="partial_auc")
+    fpr, tpr = cuts.false / cuts.false[-1], cuts.true / cuts.true[-1]
+    area = _area(fpr, tpr, max_fpr, min_tpr)
     if not standardize:
         return area
     region = max_fpr * (1 - min_tpr)
     diagonal = max(max_fpr - min_tpr, 0) ** 2 / 2
     return 0.5 * (1 + (area - diagonal) / (region - diagonal))
-
-
-def _roc_vertices(
-    scores: FloatArray, is_pos: BoolArray, weight: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return false and true positive rates, from (0, 0) to (1, 1), one per score."""
-    order = _kernels.order.argsort(scores)[::-1]
-    scores = scores[order]
-    refuse_nonfinite(scores[0], scores[-1])
-    is_last = np.append(scores[1:] != scores[:-1], True)
-    is_pos, weight = is_pos[order], weight[order]
-    true = np.cumsum(weight * is_pos)[is_last]
-    false = np.cumsum(weight * ~is_pos)[is_last]
-    return np.append(0.0, false) / false[-1], np.append(0.0, true) / true[-1]
 
 
 def _area(fpr: FloatArray, tpr: FloatArray, max_fpr: float, min_tpr: float) -> float:

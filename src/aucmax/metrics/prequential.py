@@ -105,7 +105,7 @@ class PrequentialAUC:
                 "Pass the negative label, then the positive one."
             )
         self._n_kept, self._growth = _check_past(window, fading)
-        self._tree = _kernels.prequential.plant()
+        self._tree = _kernels.prequential.empty_tree()
 
     def update(self, y_true: ArrayLike, y_score: ArrayLike) -> Self:
         """Add a batch of rows in order; nothing is added if any of them is refused.
@@ -139,20 +139,20 @@ class PrequentialAUC:
         for low in range(0, len(scores), BLOCK_ROWS):
             part = slice(low, low + BLOCK_ROWS)
             self._make_room(len(scores[part]))
-            _kernels.prequential.absorb(
-                scores[part], is_pos[part], self._n_kept, self._growth, *self._tree
+            _kernels.prequential.add_rows(
+                scores[part], is_pos[part], self._n_kept, self._growth, self._tree
             )
         return self
 
     @property
     def mass_pos(self) -> float:
         """Sum of the weights of the positives; their number if nothing fades."""
-        return self._read("all_pos") / self._newest()
+        return float(self._root()["subtree_mass"][1]) / self._newest()
 
     @property
     def mass_neg(self) -> float:
         """Sum of the weights of the negatives; their number if nothing fades."""
-        return self._read("all_neg") / self._newest()
+        return float(self._root()["subtree_mass"][0]) / self._newest()
 
     @property
     def auc(self) -> float:
@@ -169,7 +169,7 @@ class PrequentialAUC:
         _, pos, neg = self._weigh_pairs()
         if self.fading is None:
             return 0.0
-        _, lost_neg, lost_pos = self._tree.masses.tolist()
+        lost_neg, lost_pos, _ = self._tree.masses.tolist()
         lost = lost_pos * (neg + lost_neg) + pos * lost_neg
         return float(lost / ((pos + lost_pos) * (neg + lost_neg)))
 
@@ -197,15 +197,17 @@ class PrequentialAUC:
 
     def _newest(self) -> float:
         """Mass of the last row."""
-        return float(self._tree.masses[0]) / self._growth
+        return float(self._tree.masses[2]) / self._growth
 
-    def _read(self, field: str) -> float:
+    def _root(self) -> Any:
+        """Node that knows all rows."""
         nodes = self._tree.nodes
-        return float(nodes[nodes[0]["left"]][field])
+        return nodes[nodes[0]["children"][0]]
 
     def _weigh_pairs(self) -> tuple[float, float, float]:
         """Return twice the mass of the pairs in order, and the mass of both classes."""
-        pos, neg = self._read("all_pos"), self._read("all_neg")
+        root = self._root()
+        neg, pos = root["subtree_mass"].tolist()
         for mass, which in ((pos, "positive"), (neg, "negative")):
             if mass == 0:
                 where = "has arrived yet" if self._n_kept == FOREVER else "is recent"
@@ -213,7 +215,7 @@ class PrequentialAUC:
                     f"The AUC needs both classes, but no {which} row {where}. "
                     f"{_remedy(self.window, self.fading)}"
                 )
-        return self._read("pairs"), pos, neg
+        return float(root["pairs"]), pos, neg
 
     def _make_room(self, n_new: int) -> None:
         """Have a node for each new row, and a place for those that will leave."""
@@ -236,26 +238,28 @@ def _nodes_in_tree(tree: "_kernels.prequential.Tree") -> NDArray[Any]:
     free, unused, _ = tree.counts.tolist()
     expect(0 < unused <= len(tree.nodes), tree, "it has too few nodes")
     nodes = tree.nodes[:unused]
-    expect(nodes["score"][0] == np.inf and nodes["right"][0] == 0, tree, "no root")
-    for side in ("left", "right"):
-        expect_between(tree, side, nodes[side], 0, unused - 1)
+    children = nodes["children"]
+    expect(nodes["score"][0] == np.inf and children[0, 1] == 0, tree, "no root")
+    expect_between(tree, "children", children, 0, unused - 1)
     is_found = np.zeros(unused, dtype=bool)
     # Level by level. A node lies strictly between those above it, so none comes twice.
-    level = nodes["left"][:1]
+    level, parent = children[0, :1], np.zeros(1)
     low, high = np.full(1, -np.inf), np.full(1, np.inf)
     while len(level):
         is_node = level != 0
-        level, low, high = level[is_node], low[is_node], high[is_node]
+        level, parent = level[is_node], parent[is_node]
+        low, high = low[is_node], high[is_node]
         score = nodes["score"][level]
         expect(((low < score) & (score < high)).all(), tree, "scores are not in order")
+        expect((nodes["parent"][level] == parent).all(), tree, "a parent is another")
         is_found[level] = True
-        level = np.concatenate([nodes["left"][level], nodes["right"][level]])
+        level, parent = children[level].T.ravel(), np.tile(level, 2)
         low, high = np.append(low, score), np.append(score, high)
     in_tree = nodes[is_found]
     while free != 0:
         expect(0 < free < unused and not is_found[free], tree, "a node is not free")
         is_found[free] = True
-        free = int(nodes["left"][free])
+        free = int(children[free, 0])
     expect(is_found[1:].all(), tree, "a node is lost")
     return in_tree
 
@@ -267,10 +271,9 @@ def _check_rows(
     scores, which = np.unique(rows[:, 0], return_inverse=True)
     nodes = nodes[np.argsort(nodes["score"])]
     fits = np.array_equal(nodes["score"], scores)
-    is_pos = rows[:, 1] > 0.0
-    for name, mask in (("n_pos", is_pos), ("n_neg", ~is_pos)):
+    for own, mask in enumerate((rows[:, 1] <= 0.0, rows[:, 1] > 0.0)):
         counts = np.bincount(which[mask], minlength=len(scores))
-        fits = fits and np.array_equal(nodes[name], counts)
+        fits = fits and np.array_equal(nodes["n_rows"][:, own], counts)
     expect(fits, tree, "its rows are not those that will leave")
 
 

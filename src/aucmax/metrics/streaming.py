@@ -243,12 +243,10 @@ def _counted(pos: list[FloatArray], neg: list[FloatArray]) -> FloatArray:
 
 def _weighed(batches: list[FloatArray]) -> FloatArray:
     """Return the table of batches of scores and signed weights."""
-    rows = np.concatenate(batches, axis=1)
-    table = np.empty((3, rows.shape[1]))
-    order = _kernels.order.argsort_marked(rows[0], spare=table[2].view(np.int64))
-    _kernels.counts.take_marked(rows[0], order, table[0])
-    _kernels.counts.take_marked(rows[1], order, table[1])
-    return _first_columns(table, _kernels.tables.tabulate(order, table))
+    scores, signed = np.concatenate(batches, axis=1)
+    table = np.empty((3, scores.shape[0]))
+    order = _kernels.order.argsort(scores)
+    return _first_columns(table, _kernels.tables.tabulate(scores, signed, order, table))
 
 
 def _merged(tables: list[FloatArray]) -> FloatArray:

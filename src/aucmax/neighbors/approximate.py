@@ -10,19 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax import _kernels
 from aucmax._utils.optional import import_optional
 from aucmax._utils.state import expect_type
 from aucmax._utils.typing import FloatArray, Matrix
-from aucmax._utils.validation import n_threads
-from aucmax.neighbors._base import Neighbors
-from aucmax.neighbors._blocked import LARGEST, power_of_two
-from aucmax.neighbors._nearest import Nearest, check_k, nothing
-from aucmax.neighbors.blocks import BlockIndex
+from aucmax.neighbors.brute import LARGEST, DenseBruteIndex, power_of_two
+from aucmax.neighbors.index import Index, Neighbors, nearest_of
 from aucmax.neighbors.rows import DenseRows
 
+# Rows that a walk keeps in view: more of them miss fewer and take longer.
+QUERY_WIDTH = 64
 
-class ApproximateIndex:
+
+class ApproximateIndex(Index):
     """Dense rows in a graph of neighbours; some of the nearest may be missed.
 
     What is found is measured by the definition, and ties are among what is found.
@@ -31,42 +30,22 @@ class ApproximateIndex:
     ----------
     n_features : int
         Length of a row.
-    n_links : int, default=16
-        Neighbours that a row has in the graph.
-    insert_width, query_width : int, default=100 and 64
-        Rows that a walk keeps in view: more of them miss fewer and take longer.
     """
 
-    def __init__(
-        self,
-        n_features: int,
-        *,
-        n_links: int = 16,
-        insert_width: int = 100,
-        query_width: int = 64,
-    ) -> None:
+    rows: DenseRows
+
+    def __init__(self, n_features: int) -> None:
         self.rows = DenseRows(n_features)
-        self._query_width = query_width
         self._scale = 1.0
         self._settings = {
             "ndim": n_features,
             "metric": "l2sq",
             "dtype": "f32",
-            "connectivity": n_links,
-            "expansion_add": insert_width,
-            "expansion_search": query_width,
+            "connectivity": 16,
+            "expansion_add": 100,
+            "expansion_search": QUERY_WIDTH,
         }
         self._graph = import_optional("usearch.index", "ann").Index(**self._settings)
-
-    @property
-    def n_features(self) -> int:
-        """Length of a row."""
-        return self.rows.n_features
-
-    @property
-    def n_rows(self) -> int:
-        """Rows stored."""
-        return self.rows.n
 
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""
@@ -84,47 +63,21 @@ class ApproximateIndex:
             self._scale = power_of_two(np.sum(new**2, axis=1))
         # One thread: the graph depends on the order in which rows arrive.
         numbers = np.arange(start, self.rows.n)
-        self._graph.add(numbers, self._low(new), threads=1)
-
-    def query(self, X: Matrix, k: int) -> Neighbors:
-        """Return near rows of each row of X; all stored if there are fewer."""
-        check_k(k)
-        queries = self.rows.take(X)
-        n, k = queries.shape[0], min(k, self.rows.n)
-        if k == 0 or n == 0:
-            return nothing(n)
-        size = min(self.rows.n, max(k, self._query_width))
-        matches = self._graph.search(self._low(queries), size, threads=n_threads())
-        ids = np.atleast_2d(matches.keys).astype(np.int64)
-        if ids.shape[1] < size or np.min(getattr(matches, "counts", size)) < size:
-            # A walk can end before it has seen so many, among equal rows for example.
-            return BlockIndex(queries.shape[1], self.rows).query(queries, k)
-        found = np.sort(ids, axis=1).ravel()
-        stops = np.arange(1, n + 1) * size
-        starts = stops - size
-        nearest = Nearest(n, k)
-        distances = np.empty(len(found))
-        limits = nearest.limits
-        _kernels.neighbors.exact_distances(
-            self.rows.values, queries, starts, stops, found, limits, distances
-        )
-        nearest.offer(starts, stops, found, distances)
-        return nearest.finish()
+        self._graph.add(numbers, self._to_float32(new), threads=1)
 
     def recall(self, X: Matrix, k: int) -> float:
         """Return the share of the k nearest of each row of X that a query finds.
 
         A row as near as the k-th counts as found whichever of them it is.
         """
-        exact = BlockIndex(self.rows.n_features, self.rows).query(X, k)
-        found = self.query(X, k)
-        k = min(k, self.rows.n)
+        exact, found = self._exact().query(X, k), self.query(X, k)
+        n, k = len(exact.indptr) - 1, min(k, self.rows.n)
         n_found = 0
-        for i in range(len(exact.indptr) - 1):
+        for i in range(n):
             limit = exact.distances[exact.indptr[i + 1] - 1]
             near = found.distances[found.indptr[i] : found.indptr[i + 1]]
             n_found += min(k, int(np.count_nonzero(near <= limit)))
-        return n_found / max(1, k * (len(exact.indptr) - 1))
+        return n_found / max(1, k * n)
 
     def memory_usage(self) -> int:
         """Return the bytes held."""
@@ -140,6 +93,22 @@ class ApproximateIndex:
             graph.load(state["_graph"])
         self._graph = graph
 
-    def _low(self, rows: FloatArray) -> NDArray[np.float32]:
+    def _find(self, queries: FloatArray, k: int) -> Neighbors | None:
+        size = min(self.rows.n, max(k, QUERY_WIDTH))
+        matches = self._graph.search(self._to_float32(queries), size, threads=1)
+        ids = np.atleast_2d(matches.keys).astype(np.int64)
+        if ids.shape[1] < size or np.min(getattr(matches, "counts", size)) < size:
+            # A walk can end before it has seen so many, among equal rows for example.
+            return self._exact()._find(queries, k)
+        ids = np.sort(ids, axis=1)
+        return nearest_of(ids, self.rows.exact_distances(queries, ids), k)
+
+    def _exact(self) -> DenseBruteIndex:
+        """Return an index of the same rows that misses none."""
+        exact = DenseBruteIndex(self.rows.n_features)
+        exact.insert(self.rows.values[: self.rows.n])
+        return exact
+
+    def _to_float32(self, rows: FloatArray) -> NDArray[np.float32]:
         scaled = np.clip(rows * self._scale, -LARGEST, LARGEST)
         return scaled.astype(np.float32)

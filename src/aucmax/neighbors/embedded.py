@@ -3,7 +3,7 @@
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -15,19 +15,17 @@ from aucmax._utils.state import (
     expect_rows,
     expect_type,
 )
-from aucmax._utils.typing import Matrix, is_sparse, to_dense
-from aucmax.neighbors._base import Index, Neighbors, recall
+from aucmax._utils.typing import Matrix, as_plain, is_sparse, to_dense
+from aucmax.neighbors.auto import make_index
+from aucmax.neighbors.index import Index, Neighbors
+from aucmax.neighbors.rows import density, to_csr
 
 # Rows after which there is a map. Before, distances are those of the rows themselves.
 FIRST_ROWS = 64
-# Rows embedded at a time.
-BLOCK_ROWS = 4096
-
-# Makes an empty index from the number of features and whether rows are CSR.
-Begin = Callable[[int, bool], Index]
+T = TypeVar("T")
 
 
-class EmbeddedIndex:
+class EmbeddedIndex(Index):
     """The rows under ``mapping.transform``, all under the same state of the map.
 
     Distances between rows embedded at different times mean nothing: components turn
@@ -40,22 +38,18 @@ class EmbeddedIndex:
 
     Parameters
     ----------
-    begin : callable
-        Makes an empty index from the number of features and whether rows are CSR.
     mapping : transformer
         Has ``partial_fit`` and ``transform``; changed in place never, but replaced.
-    n_features : int
-        Number of features of the rows.
-    sparse_rows : bool
-        Whether they are CSR.
+    index : Index
+        For rows that are not embedded, until there is a map; empty.
+    backend : str
+        Of indexes of embedded rows, as in ``make_index``.
     """
 
-    def __init__(
-        self, begin: Begin, mapping: Any, n_features: int, *, sparse_rows: bool
-    ) -> None:
-        self.begin = begin
+    def __init__(self, mapping: Any, index: Index, backend: str) -> None:
         self.mapping = mapping
-        self.index = begin(n_features, sparse_rows)
+        self.index = index
+        self.backend = backend
         # Rows from which the map was learned.
         self.n_mapped = 0
         # All rows, in several pieces; one piece after each new map.
@@ -73,6 +67,7 @@ class EmbeddedIndex:
 
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""
+        expect_type(self, "backend", str)
         index = expect_part(self, "index", Index)
         n_mapped = expect_count(self, "n_mapped", high=index.n_rows)
         n_held = 0
@@ -99,13 +94,15 @@ class EmbeddedIndex:
                 after.held.append(part)
         vars(self).update(vars(after))
 
-    def query(self, X: Matrix, k: int) -> Neighbors:
-        """Return the nearest rows of each row of X; all stored if there are fewer."""
-        return self.index.query(self._embedded(X), k)
+    def map_neighbors(
+        self, X: Matrix, k: int, function: Callable[[Neighbors], T]
+    ) -> list[T]:
+        """Return what a function says of the neighbours, block by block of queries."""
+        return self.index.map_neighbors(self._embedded(X), k, function)
 
     def recall(self, X: Matrix, k: int) -> float:
         """Return the share of the k nearest of each row of X that ``query`` finds."""
-        return recall(self.index, self._embedded(X), k)
+        return self.index.recall(self._embedded(X), k)
 
     def memory_usage(self) -> int:
         """Return the bytes held by the rows and by the index of their images."""
@@ -119,18 +116,13 @@ class EmbeddedIndex:
         parts = [*self.held, part]
         stack: Any = sparse.vstack if is_sparse(part) else np.concatenate
         rows = stack(parts)
-        if is_sparse(rows):
-            rows = rows.tocsr()
+        rows = rows.tocsr() if is_sparse(rows) else rows
         # All is replaced at the end, so that an error in the map changes nothing.
         mapping = copy.deepcopy(self.mapping)
         mapping.partial_fit(rows[self.n_mapped :])
-        index = None
-        for low in range(0, rows.shape[0], BLOCK_ROWS):
-            image = _image(mapping, rows[low : low + BLOCK_ROWS])
-            if index is None:
-                index = self.begin(image.shape[1], is_sparse(image))
-            index.insert(image)
-        assert index is not None
+        image = _image(mapping, rows)
+        index = make_index(image.shape[1], backend=self.backend, density=density(image))
+        index.insert(image)
         self.mapping, self.index, self.held = mapping, index, [rows]
         self.n_mapped = rows.shape[0]
 
@@ -138,13 +130,8 @@ class EmbeddedIndex:
 def _image(mapping: Any, X: Matrix) -> Matrix:
     """Return the rows under the map in the form an index takes."""
     image = mapping.transform(X)
-    if is_sparse(image):
-        image = sparse.csr_matrix(image, dtype=np.float64)
-        image.sum_duplicates()
-        values = image.data
-    else:
-        image = values = np.require(to_dense(image), np.float64, ["C", "W"])
-    if not np.isfinite(values).all():
+    image = to_csr(image) if is_sparse(image) else as_plain(to_dense(image))
+    if not np.isfinite(image.data if is_sparse(image) else image).all():
         raise ValueError(
             f"{type(mapping).__name__}.transform returned NaN or infinity, and rows at "
             "such places have no distance. Scale the features, or drop reduce."

@@ -5,7 +5,6 @@ from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from aucmax._utils.state import (
     expect,
@@ -16,17 +15,14 @@ from aucmax._utils.state import (
     expect_part,
     expect_type,
 )
-from aucmax._utils.typing import BoolArray, FloatArray, Matrix, to_dense
-from aucmax.neighbors._base import Index
+from aucmax._utils.typing import BoolArray, FloatArray, Matrix, as_plain, to_dense
 from aucmax.neighbors.embedded import EmbeddedIndex
-from aucmax.neighbors.rows import grown
+from aucmax.neighbors.index import Index, Neighbors
+from aucmax.neighbors.rows import grown, to_csr
 from aucmax.neighbors.votes import Count, Ties, n_voters, vote
 
-# Queries at a time, and neighbours they may have together: 16 MB. Where thousands of
-# rows are equal, each query has thousands of neighbours; until some have been counted,
-# blocks are so small that all rows may be.
-BLOCK_ROWS, BLOCK_FOUND = 4096, 2**20
-GROWTH = 4
+# Queries that are converted at a time.
+BLOCK_ROWS = 4096
 
 
 class NeighborLearner:
@@ -128,17 +124,13 @@ class NeighborLearner:
         k, mark = self.n_voters, 0.0
         if self.ties == "random":
             mark = np.random.default_rng([self.key, self.index.n_rows]).random()
-        out = np.empty(X.shape[0])
-        low, size = 0, max(1, BLOCK_FOUND // (1 + self.index.n_rows))
-        while low < len(out):
-            rows = self._converted(X[low : low + size])
-            found = self.index.query(rows, k)
-            n_found = np.diff(found.indptr)
+
+        def shares(found: Neighbors) -> FloatArray:
             # An index from a damaged file may find none, or be used by another too.
-            expect(n_found.min() > 0, self, "its index finds no row")
-            n_labels = len(self.is_pos)
-            expect(self.index.n_rows <= n_labels, self, "its index has other rows")
-            out[low : low + size] = vote(
+            expect(np.diff(found.indptr).min() > 0, self, "its index finds no row")
+            fits = self.index.n_rows <= len(self.is_pos)
+            expect(fits, self, "its index has other rows")
+            return vote(
                 found,
                 self.is_pos,
                 k,
@@ -147,25 +139,15 @@ class NeighborLearner:
                 marks=self.marks,
                 mark=mark,
             )
-            low += size
-            most = int(n_found.max())
-            size = max(1, min(BLOCK_ROWS, GROWTH * size, BLOCK_FOUND // most))
-        return out
+
+        parts = [np.empty(0)]
+        for low in range(0, X.shape[0], BLOCK_ROWS):
+            rows = X[low : low + BLOCK_ROWS]
+            rows = to_csr(rows) if self.sparse_rows else as_plain(to_dense(rows))
+            parts += self.index.map_neighbors(rows, k, shares)
+        return np.concatenate(parts)
 
     def memory_usage(self) -> int:
         """Return the bytes held: rows, labels, random numbers."""
         own = self.is_pos.nbytes + self.marks.nbytes
         return self.index.memory_usage() + own
-
-    def _converted(self, X: Matrix) -> Matrix:
-        """Return queries in the form of the rows."""
-        if not self.sparse_rows:
-            return np.require(to_dense(X), np.float64, ["C", "W"])
-        X = sparse.csr_matrix(X, dtype=np.float64)
-        if not X.has_canonical_format:
-            # A slice may be a view of the user's rows.
-            X = X.copy()
-            X.sum_duplicates()
-        X.indices = X.indices.astype(np.int32, copy=False)
-        X.indptr = X.indptr.astype(np.int32, copy=False)
-        return X

@@ -7,8 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from aucmax import _kernels
 from aucmax._utils.state import expect, expect_array, expect_between, expect_count
-from aucmax._utils.typing import FloatArray, Matrix, is_sparse, to_dense
+from aucmax._utils.typing import (
+    FloatArray,
+    IntArray,
+    Matrix,
+    as_plain,
+    is_sparse,
+    to_dense,
+)
 
 
 def grown(array: NDArray[Any], used: int, needed: int) -> NDArray[Any]:
@@ -48,19 +56,24 @@ class DenseRows:
         values = expect_array(self, "values", (None, d))
         expect_count(self, "n", high=len(values))
 
-    def take(self, X: Matrix) -> FloatArray:
+    def convert(self, X: Matrix) -> FloatArray:
         """Return X in the form of the rows."""
-        rows: FloatArray = np.ascontiguousarray(to_dense(X), np.float64)
-        _refuse_width(rows, self.n_features)
-        return rows
+        _check_width(X, self.n_features)
+        return as_plain(to_dense(X))
 
     def append(self, X: Matrix) -> None:
         """Add copies of rows."""
-        rows = self.take(X)
+        rows = self.convert(X)
         end = self.n + rows.shape[0]
         self.values = grown(self.values, self.n, end)
         self.values[self.n : end] = rows
         self.n = end
+
+    def exact_distances(self, queries: FloatArray, ids: IntArray) -> FloatArray:
+        """Return squared distances of query i to rows ``ids[i]``, NaN for id -1."""
+        distances = np.full(ids.shape, np.nan)
+        _kernels.neighbors.exact_distances(self.values, queries, ids, distances)
+        return distances
 
     def memory_usage(self) -> int:
         """Return the bytes held."""
@@ -104,18 +117,14 @@ class SparseRows:
         expect(starts[-1] <= min(len(indices), len(data)), self, "rows are cut off")
         expect_between(self, "indices", indices[: starts[-1]], 0, d - 1)
 
-    def take(self, X: Matrix) -> Any:
+    def convert(self, X: Matrix) -> Any:
         """Return X in the form of the rows."""
-        rows = X if is_sparse(X) and X.format == "csr" else sparse.csr_matrix(X)
-        _refuse_width(rows, self.n_features)
-        if not rows.has_canonical_format:
-            rows = rows.copy()
-            rows.sum_duplicates()
-        return rows
+        _check_width(X, self.n_features)
+        return to_csr(X)
 
     def append(self, X: Matrix) -> None:
         """Add copies of rows."""
-        rows = self.take(X)
+        rows = self.convert(X)
         end, old_nnz = self.n + rows.shape[0], int(self.indptr[self.n])
         nnz = old_nnz + int(rows.indptr[-1])
         self.indptr = grown(self.indptr, self.n + 1, end + 1)
@@ -127,12 +136,43 @@ class SparseRows:
         self.data[old_nnz:nnz] = rows.data
         self.n = end
 
+    def exact_distances(self, queries: Any, ids: IntArray) -> FloatArray:
+        """Return squared distances of query i to rows ``ids[i]``, NaN for id -1."""
+        distances = np.full(ids.shape, np.nan)
+        _kernels.neighbors.exact_distances_csr(
+            csr_rows(self), csr_rows(queries), ids, distances
+        )
+        return distances
+
     def memory_usage(self) -> int:
         """Return the bytes held."""
         return int(self.indptr.nbytes + self.indices.nbytes + self.data.nbytes)
 
 
-def _refuse_width(rows: Matrix, n_features: int) -> None:
+def to_csr(X: Matrix) -> Any:
+    """Return X as CSR with sorted float64 entries and indices of 32 bits."""
+    rows = sparse.csr_matrix(X, dtype=np.float64)
+    if not rows.has_canonical_format:
+        # It may be a view of the user's rows.
+        rows = rows.copy()
+        rows.sum_duplicates()
+    rows.indices = rows.indices.astype(np.int32, copy=False)
+    rows.indptr = rows.indptr.astype(np.int32, copy=False)
+    return rows
+
+
+def density(X: Matrix) -> float | None:
+    """Return the share of nonzeros of CSR rows; None for dense rows."""
+    return X.nnz / max(1, X.shape[0] * X.shape[1]) if is_sparse(X) else None
+
+
+def csr_rows(rows: Any) -> "_kernels.neighbors.CSRRows":
+    """Return CSR rows as kernels take them."""
+    indptr = rows.indptr.astype(np.int64, copy=False)
+    return _kernels.neighbors.CSRRows(indptr, rows.indices, rows.data)
+
+
+def _check_width(rows: Matrix, n_features: int) -> None:
     if rows.ndim != 2 or rows.shape[1] != n_features:
         raise ValueError(
             f"The index holds rows of {n_features} features, but got an array of shape "

@@ -9,7 +9,7 @@ import numpy as np
 
 from aucmax import _kernels
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
-from aucmax.neighbors._base import Neighbors
+from aucmax.neighbors.index import Neighbors
 
 Count: TypeAlias = str | int | Callable[[int], float]
 Ties: TypeAlias = Literal["average", "random", "index"]

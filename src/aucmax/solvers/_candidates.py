@@ -17,7 +17,7 @@ from scipy.linalg import solve_triangular
 
 from aucmax import _kernels
 from aucmax._utils.typing import FloatArray, IntArray
-from aucmax.losses.squared_hinge import sorted_scores
+from aucmax.losses.squared_hinge import shift_positives
 from aucmax.solvers._expansion import Expansion, check_kernel, factorise_gram
 from aucmax.solvers._sampling import draw_rows
 
@@ -228,14 +228,10 @@ def _draw_by_curvature(expansion: Expansion) -> _SortedRows:
 
 def _sort_rows(expansion: Expansion, rows: IntArray, chance: FloatArray) -> _SortedRows:
     is_pos, mass = expansion.is_pos[rows], expansion.weight[rows] / chance
-    _, order, _, partners = sorted_scores(
-        expansion.scores[rows], is_pos, expansion.loss.margin
-    )
-    place = np.empty(len(rows), dtype=np.uint32)
-    few = _kernels.active_pairs.place_rows(order, is_pos, place)
-    _kernels.active_pairs.partner_mass(
-        mass, place, few, np.empty(2 * few + 1), partners
-    )
+    shifted = shift_positives(expansion.scores[rows], is_pos, expansion.loss.margin)
+    order = _kernels.order.argsort(shifted)
+    pairs = _kernels.active_pairs.find_active_pairs(order, is_pos, mass)
+    partners = pairs.partner_mass
     signed = np.where(is_pos, mass, -mass)
     return _SortedRows(rows[order], mass[order], signed[order], partners[order])
 

@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
-from aucmax.design.mapped import sampled_square_sums
+from aucmax.design.mixed import sampled_square_sums
 from aucmax.losses import PairLoss, SquaredHinge, Terms
 from aucmax.solvers._base import Problem
 from aucmax.solvers.nonlinear_cg import nonlinear_cg
@@ -223,7 +223,7 @@ class WhitenedDesign:
 
     def square_sums(self, weight: FloatArray) -> FloatArray:
         """Estimate the squares of all rows times ``weight`` from a part of them."""
-        return sampled_square_sums(self.rows, weight, self.shape[1])
+        return sampled_square_sums(self, weight)
 
     def rows(self, index: IntArray, columns: IntArray | None = None) -> NDArray[Any]:
         """Return some rows, and some columns of them where given."""

@@ -61,8 +61,7 @@ def bundle(
     n, d = design.shape
     coef = np.zeros(d) if start is None else np.array(start, dtype=np.float64)
     scores = design.scores(coef) if np.any(coef) else np.zeros(n)
-    memory = np.empty((4, n + 2))
-    terms = loss.evaluate(scores, is_pos, weight, memory)
+    terms = loss.evaluate(scores, is_pos, weight)
     value = terms.value + 0.5 * alpha * float(coef @ coef)
     best = Point(coef, scores, value, terms.grad.copy())
     cut_coef = coef
@@ -86,9 +85,7 @@ def bundle(
         dual = float(heights @ shares) - 0.5 * float(shares @ gram @ shares)
         lower = max(lower, dual)
         model_scores = design.scores(model_coef)
-        best = _search(
-            loss, is_pos, weight, alpha, best, (model_coef, model_scores), memory
-        )
+        best = _search(loss, is_pos, weight, alpha, best, (model_coef, model_scores))
         gap = max(0.0, best.value - lower) / max(best.value, np.finfo(float).tiny)
         history.append(Step(best.value, gap, 2.0 * (k + 1)))
         if on_step is not None:
@@ -97,7 +94,7 @@ def bundle(
             break
         cut_coef = (1.0 - LOOK_AHEAD) * best.coef + LOOK_AHEAD * model_coef
         cut_scores = (1.0 - LOOK_AHEAD) * best.scores + LOOK_AHEAD * model_scores
-        terms = loss.evaluate(cut_scores, is_pos, weight, memory)
+        terms = loss.evaluate(cut_scores, is_pos, weight)
         keep = _still_useful(shares)
         planes, heights, shares = planes[keep], heights[keep], shares[keep]
         gram = gram[np.ix_(keep, keep)]
@@ -113,7 +110,6 @@ def _search(
     alpha: float,
     here: Point,
     there: tuple[FloatArray, FloatArray],
-    memory: FloatArray,
 ) -> Point:
     """Minimise along the line from ``here`` through ``there``, in score space.
 
@@ -132,7 +128,7 @@ def _search(
 
     def look(t: float) -> tuple[float, float, float]:
         nonlocal best_t, best
-        terms = loss.evaluate(here.scores + t * step_scores, is_pos, weight, memory)
+        terms = loss.evaluate(here.scores + t * step_scores, is_pos, weight)
         value = terms.value + base + t * ridge_slope + 0.5 * t * t * ridge
         if value < best:
             best_t, best, grad[:] = t, value, terms.grad

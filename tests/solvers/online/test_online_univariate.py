@@ -27,9 +27,7 @@ NAMES = {
 
 
 def make(d, *, form=np.asarray, alpha=1e-3, **options):
-    return UnivariateLearner(
-        d, sparse_rows=form is not np.asarray, alpha=alpha, **options
-    )
+    return UnivariateLearner(form(np.zeros((1, d))), alpha=alpha, **options)
 
 
 def literal_steps(X, is_pos, learner, loss, max_class_weight):
@@ -127,7 +125,7 @@ def test_slopes_are_derivatives(loss, margin):
     learner = make(
         1, loss=loss, step_size=step, alpha=1e-12, fit_intercept=False, center=False
     )
-    learner.vectors[0] = margin
+    learner.state.vectors[0] = margin
     learner.learn(np.ones((1, 1)), np.array([True]))
     # A first row weighs t / 2 = 1 / 2.
     slope = (learner.coef[0] - margin) / (-0.5 * step)
@@ -164,7 +162,7 @@ def test_any_split_is_the_same(form, center):
             parts.learn(X[low : low + size], is_pos[low : low + size])
             parts = pickle.loads(pickle.dumps(parts))
         assert np.array_equal(parts.model().coef, whole.model().coef)
-        assert np.array_equal(parts.vectors, whole.vectors)
+        assert np.array_equal(parts.state.vectors, whole.state.vectors)
         assert parts.intercept == whole.intercept
 
 
@@ -207,10 +205,10 @@ def test_overflow_stops_before_the_row(form):
     learner, short = make(3, **options), make(3, **options)
     with pytest.raises(FloatingPointError, match="Lower it"):
         learner.learn(form(X), is_pos)
-    n_learned = int(learner.classes[:, 0].sum())
+    n_learned = int(learner.state.classes["n_rows"].sum())
     assert 2 < n_learned < 300
     short.learn(form(X[:n_learned]), is_pos[:n_learned])
-    assert np.array_equal(learner.vectors, short.vectors)
+    assert np.array_equal(learner.state.vectors, short.state.vectors)
     assert np.isfinite(learner.model().coef).all()
 
 

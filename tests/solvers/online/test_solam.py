@@ -15,9 +15,8 @@ FORMS = [np.asarray, sparse.csr_matrix]
 
 
 def make(d, *, form=np.asarray, alpha=1e-3, radius=50.0, **options):
-    return SaddlePointLearner(
-        d, sparse_rows=form is not np.asarray, alpha=alpha, radius=radius, **options
-    )
+    rows = form(np.zeros((1, d)))
+    return SaddlePointLearner(rows, alpha=alpha, radius=radius, **options)
 
 
 @pytest.mark.parametrize("exact_duals", [True, False])
@@ -83,7 +82,7 @@ def test_any_split_is_the_same(form, exact_duals):
             parts = pickle.loads(pickle.dumps(parts))
         assert np.array_equal(parts.model().coef, whole.model().coef)
         assert np.array_equal(parts.coef, whole.coef)
-        assert np.array_equal(parts.vectors, whole.vectors)
+        assert np.array_equal(parts.state.vectors, whole.state.vectors)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -143,11 +142,25 @@ def test_overflow_stops_before_the_row(form):
     learner, short = make(2, **options), make(2, **options)
     with pytest.raises(FloatingPointError, match="Lower step_size"):
         learner.learn(form(X), is_pos)
-    n_learned = int(learner.classes[:, 0].sum())
+    n_learned = int(learner.state.classes["n_rows"].sum())
     assert 2 <= n_learned < 5
     short.learn(form(X[:n_learned]), is_pos[:n_learned])
-    assert np.array_equal(learner.vectors, short.vectors)
+    assert np.array_equal(learner.state.vectors, short.state.vectors)
     assert np.isfinite(learner.model().coef).all()
+
+
+def test_sparse_stays_dense_over_many_rows():
+    """Products kept up to date by additions are computed afresh now and then."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50_000, 5)) * (rng.random((50_000, 5)) < 0.3)
+    X[:, 0] += 100.0
+    is_pos = X[:, 1] + rng.normal(size=50_000) > 1.0
+    dense, csr = (make(5, form=form, alpha=0.0, radius=1e3) for form in FORMS)
+    for _ in range(10):
+        dense.learn(X, is_pos)
+        csr.learn(sparse.csr_matrix(X), is_pos)
+    largest = np.abs(dense.coef).max()
+    np.testing.assert_allclose(csr.coef, dense.coef, atol=1e-7 * largest)
 
 
 def test_model_does_not_change_later():

@@ -4,6 +4,7 @@
 import math
 
 from aucmax import _kernels
+from aucmax._utils.typing import BoolArray, Matrix
 from aucmax.solvers.online.opauc import StepLearner
 
 
@@ -45,13 +46,19 @@ class AdaptiveLearner(StepLearner):
         offset: float,
         averaged: bool,
     ) -> None:
-        rule = _kernels.opauc.Rule(
-            kind=_kernels.opauc.ADAPTIVE,
+        rule = _kernels.opauc.AdaptiveRule(
             ridge=0.5 * float(alpha),
-            step_size=0.0 if step_size is None else float(step_size),
+            step_size=float(step_size or 0.0),
             offset=float(offset),
             threshold=0.5 * float(l1),
             radius=math.sqrt(2.0 / float(alpha)),
-            averaged=averaged and step_size is None,
         )
-        super().__init__(n_features, rule)
+        super().__init__(n_features, rule, averaged=averaged and step_size is None)
+
+    def _step(self, rows: Matrix, is_pos: BoolArray) -> int:
+        return _kernels.opauc.adaptive_steps(
+            rows, is_pos, self.moments, self.iterate, self.rule
+        )
+
+    def _rule_type(self) -> "type[_kernels.opauc.AdaptiveRule]":
+        return _kernels.opauc.AdaptiveRule

@@ -36,7 +36,7 @@ class ExactLearner:
 
     def model(self) -> LinearModel:
         """Return the minimiser; zero while one class is missing."""
-        if self.moments.state.n_seen.min() == 0:
+        if self.moments.n_seen.min() == 0:
             return LinearModel(np.zeros(self.moments.n_features))
         # LAPACK rounds differently with a different number of threads.
         with one_blas_thread():

@@ -5,53 +5,108 @@ The step for a row averages the loss over all earlier rows of the other class, o
 count, mean and covariance are all that matters.
 """
 
+from typing import Any
+
+import numpy as np
+
 from aucmax import _kernels
-from aucmax._utils.state import expect_array, expect_constants, expect_type
-from aucmax._utils.typing import BoolArray, Matrix
+from aucmax._utils.state import (
+    expect_array,
+    expect_constants,
+    expect_counts,
+    expect_flag,
+    expect_type,
+)
+from aucmax._utils.typing import BoolArray, Matrix, as_plain, is_sparse, to_dense
 from aucmax.solvers.online._base import Diverged, LinearModel
-from aucmax.summaries.streamed_moments import StreamedMoments, padded, start_at_zero
+from aucmax.summaries.streamed_moments import refuse_too_many
+
+# Values of sparse rows made dense at a time: 2 MB.
+DENSE_VALUES = 2**18
 
 
 class StepLearner:
-    """One step per row, as ``rule`` says, from moments that each row then enters."""
+    """One step per row, from moments to which the row is then added.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features.
+    rule : NamedTuple
+        Constants of the steps.
+    averaged : bool
+        Whether the model is the average of all weights, later ones more, or the last.
+    """
 
     is_order_free = False
 
-    def __init__(self, n_features: int, rule: "_kernels.opauc.Rule") -> None:
+    def __init__(self, n_features: int, rule: Any, *, averaged: bool) -> None:
+        refuse_too_many(n_features)
         self.rule = rule
-        self.moments = StreamedMoments(n_features, block_rows(n_features))
-        self.iterate = start_at_zero(n_features)
+        self.averaged = averaged
+        self.moments = _kernels.opauc.Moments(
+            n_seen=np.zeros(2, dtype=np.int64),
+            mean=np.zeros((2, n_features)),
+            spread=np.zeros(2),
+            scatter=np.zeros((2, n_features, n_features)),
+        )
+        self.iterate = _kernels.opauc.Iterate(
+            coef=np.zeros(n_features),
+            average=np.zeros(n_features),
+            squares=np.zeros(n_features),
+            progress=np.zeros(2),
+        )
 
     @property
     def n_features(self) -> int:
         """Length of a row."""
-        return self.moments.n_features
+        return len(self.iterate.coef)
 
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""
-        expect_constants(self, "rule", _kernels.opauc.Rule)
-        moments = expect_type(self, "moments", StreamedMoments)
+        expect_constants(self, "rule", self._rule_type())
+        expect_flag(self, "averaged")
         iterate = expect_type(self, "iterate", _kernels.opauc.Iterate)
-        for name in ("coef", "average", "squares"):
-            expect_array(iterate, name, (padded(moments.n_features),))
+        d = expect_array(iterate, "coef", (None,)).shape[0]
+        expect_array(iterate, "average", (d,))
+        expect_array(iterate, "squares", (d,))
         expect_array(iterate, "progress", (2,))
+        moments = expect_type(self, "moments", _kernels.opauc.Moments)
+        expect_counts(moments, "n_seen", (2,))
+        expect_array(moments, "mean", (2, d))
+        expect_array(moments, "spread", (2,))
+        expect_array(moments, "scatter", (2, d, d))
 
     def learn(self, X: Matrix, is_pos: BoolArray) -> None:
-        """Take in rows."""
-        n_learned = self.moments.learn(X, is_pos, self.rule, self.iterate)
-        if n_learned is not None:
-            size = self.rule.step_size
-            cause = f"step_size={size:g} or X is" if size else "The values of X are"
-            raise Diverged(
-                f"{cause} too large: the weights diverge. Lower step_size, or scale "
-                "the features, for example with StandardScaler.",
-                n_learned,
-            )
+        """Take in rows; sparse ones are made dense, a few at a time."""
+        n = X.shape[0]
+        size = max(1, DENSE_VALUES // self.n_features if is_sparse(X) else n)
+        for low in range(0, n, size):
+            rows = as_plain(to_dense(X[low : low + size]))
+            n_learned = self._step(rows, is_pos[low : low + size])
+            if n_learned < len(rows):
+                raise self._diverged(low + n_learned)
 
     def model(self) -> LinearModel:
         """Return the weights so far."""
-        coef = self.iterate.average if self.rule.averaged else self.iterate.coef
-        return LinearModel(coef[: self.moments.n_features].copy())
+        coef = self.iterate.average if self.averaged else self.iterate.coef
+        return LinearModel(coef.copy())
+
+    def _step(self, rows: Matrix, is_pos: BoolArray) -> int:
+        """Return how many rows were learned before a step would overflow."""
+        raise NotImplementedError
+
+    def _rule_type(self) -> type:
+        raise NotImplementedError
+
+    def _diverged(self, n_learned: int) -> Diverged:
+        size = self.rule.step_size
+        cause = f"step_size={size:g} or X is" if size else "The values of X are"
+        return Diverged(
+            f"{cause} too large: the weights diverge. Lower step_size, or scale "
+            "the features, for example with StandardScaler.",
+            n_learned,
+        )
 
 
 class GradientLearner(StepLearner):
@@ -75,16 +130,16 @@ class GradientLearner(StepLearner):
         self, n_features: int, *, alpha: float, step_size: float | None
     ) -> None:
         refuse_turning_around(step_size, alpha)
-        rule = _kernels.opauc.Rule(
-            kind=_kernels.opauc.GRADIENT,
-            ridge=0.5 * float(alpha),
-            step_size=0.0 if step_size is None else float(step_size),
-            offset=0.0,
-            threshold=0.0,
-            radius=0.0,
-            averaged=step_size is None,
+        rule = self._rule_type()(0.5 * float(alpha), float(step_size or 0.0))
+        super().__init__(n_features, rule, averaged=step_size is None)
+
+    def _step(self, rows: Matrix, is_pos: BoolArray) -> int:
+        return _kernels.opauc.gradient_steps(
+            rows, is_pos, self.moments, self.iterate, self.rule
         )
-        super().__init__(n_features, rule)
+
+    def _rule_type(self) -> "type[_kernels.opauc.GradientRule]":
+        return _kernels.opauc.GradientRule
 
 
 def refuse_turning_around(step_size: float | None, alpha: float) -> None:
@@ -94,14 +149,3 @@ def refuse_turning_around(step_size: float | None, alpha: float) -> None:
             f"step_size={step_size:g} times alpha={alpha:g} must be below 2: the "
             "penalty alone would turn the weights around. Lower step_size."
         )
-
-
-def block_rows(n_features: int) -> int:
-    """Return how many rows should wait before they enter the scatter.
-
-    Each step multiplies with those that wait, half of them on average, which counts
-    where the scatter is small. Measured at 54, 123, 300 and 800 features.
-    """
-    if n_features <= _kernels.opauc.SHORT:
-        return _kernels.opauc.EIGHT
-    return 32 if n_features < 500 else 64

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Linear learners whose step costs no more than reading the row."""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from aucmax import _kernels
+from aucmax._utils.state import (
+    expect_array,
+    expect_constants,
+    expect_flag,
+    expect_type,
+)
+from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
+from aucmax.solvers.online._base import Diverged, LinearModel
+
+
+class AveragedLearner:
+    """Weights, their average, and running statistics of the rows.
+
+    A subclass names its kernels, and says what to do when a step overflows.
+
+    Parameters
+    ----------
+    rows : array or CSR matrix
+        Rows like those to learn from.
+    rates : named tuple
+        Constants of the steps.
+    """
+
+    is_order_free = False
+
+    def __init__(self, rows: Matrix, rates: Any) -> None:
+        self.rates = rates
+        self.sparse_rows = is_sparse(rows)
+        n_features = rows.shape[1]
+        kernels = _kernels.averaged_weights
+        self.state = kernels.State(
+            np.zeros((n_features, 4) if self.sparse_rows else (4, n_features)),
+            np.zeros(2, self._kernels().CLASS),
+            np.zeros(1, self._kernels().SCALARS),
+            np.zeros(1, kernels.SUMS),
+        )
+        self.state.sums["scale"] = 1.0
+
+    @property
+    def n_features(self) -> int:
+        """Length of a row."""
+        return int(self.state.vectors.shape[0 if self.sparse_rows else 1])
+
+    def check_state(self) -> None:
+        """Raise ValueError unless the arrays of a loaded object fit together."""
+        expect_constants(self, "rates", self._kernels().Rates)
+        state = expect_type(self, "state", _kernels.averaged_weights.State)
+        is_csr = expect_flag(self, "sparse_rows")
+        expect_array(state, "vectors", (None, 4) if is_csr else (4, None))
+        expect_array(state, "classes", (2,), self._kernels().CLASS)
+        expect_array(state, "scalars", (1,), self._kernels().SCALARS)
+        expect_array(state, "sums", (1,), _kernels.averaged_weights.SUMS)
+
+    def learn(self, X: Matrix, is_pos: BoolArray) -> None:
+        """Make one step per row."""
+        steps_dense, steps_csr = self._steps()
+        labels = is_pos.view(np.int8)
+        if self.sparse_rows:
+            rows = _kernels.averaged_weights.CSR(X.data, X.indices, X.indptr)
+            n = steps_csr(rows, labels, self.rates, self.state)
+        else:
+            n = steps_dense(X, labels, self.rates, self.state)
+        if n < len(is_pos):
+            raise Diverged(self._advice(), n)
+
+    @property
+    def coef(self) -> FloatArray:
+        """The weights after the last step, not averaged."""
+        vectors, sums = self.state.vectors, self.state.sums
+        if not self.sparse_rows:
+            return np.array(vectors[0])
+        return np.asarray(sums["scale"] * vectors[:, 0] + sums["shift"] * vectors[:, 1])
+
+    def model(self) -> LinearModel:
+        """Return the average of the weights after each step."""
+        vectors, sums = self.state.vectors, self.state.sums
+        if not self.sparse_rows:
+            return LinearModel(vectors[1].copy())
+        total = sums["scale_sum"] * vectors[:, 0] + sums["shift_sum"] * vectors[:, 1]
+        total += vectors[:, 3]
+        return LinearModel(total / (self.state.scalars["weight_sum"] or 1.0))
+
+    def _kernels(self) -> ModuleType:
+        """Return the module with ``Rates`` and the types of the state."""
+        raise NotImplementedError
+
+    def _steps(self) -> tuple[Callable[..., int], Callable[..., int]]:
+        """Return the kernels for dense and CSR rows."""
+        raise NotImplementedError
+
+    def _advice(self) -> str:
+        """Return the message of a step that overflowed."""
+        raise NotImplementedError
