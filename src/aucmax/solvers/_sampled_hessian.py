@@ -24,10 +24,11 @@ LEAST_ROWS = 1000
 # A block of k columns from m rows costs this times m k^2 multiplications of a product
 # with all rows, which waits for memory.
 COST = 0.055
-# Added to the diagonal of the block, as a share of the trace: a sample of fewer rows
-# than columns, and rounding, must not make it singular.
+# Added to the diagonal of the block, as a share of it: rounding must not make it
+# singular.
 SHIFT = 1e-7
-DTYPE = np.float64
+# Blocks from more values than these are computed in float32.
+PRECISE_VALUES = 2**20
 
 
 class SampledHessian:
@@ -98,14 +99,14 @@ class SampledHessian:
         """Prepare ``solve`` for this ``alpha``."""
         self._scale = self.diagonal + alpha
         k = len(self.columns)
-        shift = alpha + SHIFT * float(self.diagonal.sum())
+        # To a diagonal of ones, whatever the units of the columns.
+        self._unit = 1.0 / np.sqrt(np.diagonal(self.block) + alpha)
+        scaled = self._unit[:, None] * self.block * self._unit
+        shift = SHIFT
         with one_blas_thread():
             while k > 0:
-                shifted = np.array(self.block, order="F")
-                shifted.flat[:: k + 1] += shift
-                self._factor, failed = lapack.dpotrf(
-                    shifted, lower=True, overwrite_a=True
-                )
+                scaled.flat[:: k + 1] = 1.0 + shift
+                self._factor, failed = lapack.dpotrf(scaled.T, lower=True)
                 if not failed:
                     break
                 shift *= 10.0
@@ -114,9 +115,10 @@ class SampledHessian:
         """Return ``(H + alpha I)^-1 vector``."""
         solution = vector / self._scale
         if len(self.columns):
-            some = vector[self.columns]
+            some = self._unit * vector[self.columns]
             # scipy's cho_solve takes longer to check its arguments than to solve.
-            solution[self.columns] = lapack.dpotrs(self._factor, some, lower=True)[0]
+            part = lapack.dpotrs(self._factor, some, lower=True)[0]
+            solution[self.columns] = self._unit * part
         return solution
 
 
@@ -175,7 +177,9 @@ def _hessian(
     """Return the Hessian of the loss on some rows, in some columns."""
     is_all = len(columns) == problem.design.shape[1]
     rows = problem.design.rows(index, None if is_all else columns)
-    values = np.ascontiguousarray(to_dense(rows).T, dtype=DTYPE)
+    is_large = len(index) * len(columns) > PRECISE_VALUES
+    dtype = np.float32 if is_large else np.float64
+    values = np.ascontiguousarray(to_dense(rows).T, dtype=dtype)
     # The Hessian ignores it, and sums keep digits.
     values -= values.mean(axis=1, keepdims=True)
     with one_blas_thread():

@@ -166,8 +166,10 @@ class NonlinearCG(Descent):
                 break
             self._step(grad, alpha)
             self.record(gap, alpha, on_step)
-        message = f"a step promised {gap:.1e} of the objective, asked {tol:g}"
         history, self.history = self.history, []
+        message = f"relative gain of the next step about {gap:.1e}"
+        if not converged:
+            message += f" after {len(history)} steps"
         return Result(
             self.coef.copy(),
             self.objective(alpha),
