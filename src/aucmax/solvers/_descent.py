@@ -34,8 +34,8 @@ class Descent:
         Trips over the rows so far.
     history : list of Step
         The steps so far.
-    drop : float
-        By how much the last step lowered the objective.
+    drops : list of float
+        By how much each step lowered the objective.
     length : float
         The length of the last step, where the preconditioner expected one.
     """
@@ -47,7 +47,7 @@ class Descent:
         self.problem = problem
         self.n_passes = 0.0
         self.history: list[Step] = []
-        self.drop = np.inf
+        self.drops = [np.inf]
         self.restart()
 
     def restart(self) -> None:
@@ -111,7 +111,14 @@ class Descent:
             slope_at, curvature, first=1.0, enough=SEARCH_TOL * abs(slope)
         )
         self.coef = self.coef + self.length * self.direction
-        self.drop = value - self.objective(alpha)
+        self.drops.append(value - self.objective(alpha))
+
+    def recent_drop(self) -> float:
+        """Return by how much the last eighth of the steps lowered the objective.
+
+        Where hundreds are needed, much may be left although one gains little.
+        """
+        return sum(self.drops[-max(1, len(self.history) // 8) :])
 
     def record(self, gap: float, alpha: float, on_step: OnStep | None) -> None:
         """Add the last step to the history."""

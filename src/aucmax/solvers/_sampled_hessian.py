@@ -8,7 +8,10 @@ curves less than the penalty need no more than a diagonal: few matter at a large
 ``alpha``, all at a tiny one.
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from aucmax._utils.checkpoint import State
@@ -24,11 +27,13 @@ LEAST_ROWS = 1000
 # A block of k columns from m rows costs this times m k^2 multiplications of a product
 # with all rows, which waits for memory.
 COST = 0.055
+OVERHEAD = 2**16
 # Added to the diagonal of the block, as a share of it: rounding must not make it
 # singular.
 SHIFT = 1e-7
 # Blocks from more values than these are computed in float32.
 PRECISE_VALUES = 2**20
+TINY = float(np.finfo(float).tiny)
 
 
 class SampledHessian:
@@ -63,22 +68,22 @@ class SampledHessian:
         alpha: float,
         budget: float,
     ) -> None:
-        design = problem.design
         curvature = terms.hess_diag()
         self.diagonal = _diagonal(problem, curvature)
-        volume = budget * design.n_values / COST
-        self.columns = _columns_that_matter(self.diagonal, alpha, volume)
+        work = budget * (problem.design.n_values + OVERHEAD) / COST
+        self.columns = _columns_that_matter(
+            self.diagonal, alpha, _most_columns(len(scores), work)
+        )
         k = len(self.columns)
         self.block, self.cost = np.zeros((k, k)), 0.0
         if k:
-            size = min(max(volume / k**2, FEW_ROWS * k), MANY_ROWS * k)
-            index, sampled, scale = _sample(
-                problem, scores, curvature, round(max(size, LEAST_ROWS))
-            )
-            self.cost = COST * len(index) * k**2 / design.n_values
-            self.block = scale * _hessian(problem, index, sampled, self.columns)
+            size = round(max(min(work / k**2, MANY_ROWS * k), FEW_ROWS * k, LEAST_ROWS))
+            index, sampled, scale = _sample(problem, scores, curvature, size)
+            self.cost = budget * (len(index) * k**2 + k**3 / 3.0) / work
+            hessian, seen = _hessian(problem, index, sampled, self.columns)
+            self.block = scale * hessian
             # A column that is zero in all sampled rows is not flat.
-            unseen = self.diagonal[self.columns] - np.diagonal(self.block)
+            unseen = self.diagonal[self.columns] - scale * seen
             self.block.flat[:: k + 1] += np.maximum(unseen, 0.0)
         self.factorise(alpha)
 
@@ -124,18 +129,23 @@ class SampledHessian:
 
 def _diagonal(problem: Problem, curvature: FloatArray) -> FloatArray:
     """Return about the diagonal of the Hessian: variances, weighted by curvature."""
-    total = float(curvature.sum())
-    if total == 0.0:
-        return np.zeros(problem.design.shape[1])
+    total = max(float(curvature.sum()), TINY)
     sums = problem.design.adjoint(curvature)
     squares = problem.design.square_sums(curvature)
     return np.maximum(squares - sums * (sums / total), 0.0)
 
 
-def _columns_that_matter(diagonal: FloatArray, alpha: float, volume: float) -> IntArray:
+def _most_columns(n: int, work: float) -> int:
+    """Return how many columns may be had for ``work`` multiplications."""
+    few_rows = (work / (FEW_ROWS + 1.0 / 3.0)) ** (1.0 / 3.0)
+    # Where all rows are fewer than those.
+    all_rows = min((work / n) ** 0.5, work ** (1.0 / 3.0))
+    return max(1, int(few_rows), int(all_rows))
+
+
+def _columns_that_matter(diagonal: FloatArray, alpha: float, most: int) -> IntArray:
     """Return the columns of more curvature than the penalty, and not too many."""
     columns = np.flatnonzero(diagonal > alpha)
-    most = max(1, int((volume / FEW_ROWS) ** (1 / 3)))
     if len(columns) > most:
         strongest = np.argsort(-diagonal, kind="stable")[:most]
         columns = np.sort(strongest)
@@ -168,20 +178,27 @@ def _sample(
 def exact_hessian(problem: Problem, terms: Terms) -> FloatArray:
     """Return the Hessian of the loss where rows and columns are few."""
     n, d = problem.design.shape
-    return _hessian(problem, np.arange(n), terms, np.arange(d))
+    return _hessian(problem, np.arange(n), terms, np.arange(d))[0]
 
 
 def _hessian(
     problem: Problem, index: IntArray, terms: Terms, columns: IntArray
-) -> FloatArray:
-    """Return the Hessian of the loss on some rows, in some columns."""
+) -> tuple[FloatArray, FloatArray]:
+    """Return the Hessian of the loss on some rows, in some columns.
+
+    With it what `_diagonal` would say of these rows.
+    """
     is_all = len(columns) == problem.design.shape[1]
     rows = problem.design.rows(index, None if is_all else columns)
     is_large = len(index) * len(columns) > PRECISE_VALUES
     dtype = np.float32 if is_large else np.float64
-    values = np.ascontiguousarray(to_dense(rows).T, dtype=dtype)
+    values: NDArray[Any] = np.ascontiguousarray(to_dense(rows).T, dtype=dtype)
+    curvature = terms.hess_diag()
+    share: NDArray[Any] = curvature / max(float(curvature.sum()), TINY)
+    share = share.astype(dtype)
     # The Hessian ignores it, and sums keep digits.
-    values -= values.mean(axis=1, keepdims=True)
+    values -= (values @ share)[:, None]
+    diagonal = np.square(values) @ share * curvature.sum()
     with one_blas_thread():
         hessian = terms.hess_dot(values, out=np.empty_like(values)) @ values.T
-    return hessian.astype(np.float64, copy=False)
+    return hessian.astype(np.float64, copy=False), diagonal

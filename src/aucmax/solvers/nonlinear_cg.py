@@ -8,6 +8,8 @@ last one have cost as much as it did: so all of them together cost no more than 
 steps.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from aucmax._utils.checkpoint import Offer, State
@@ -25,16 +27,17 @@ from aucmax.solvers._base import (
 from aucmax.solvers._descent import TINY, Descent
 from aucmax.solvers._sampled_hessian import SampledHessian
 from aucmax.solvers._sampling import spread_sample
+from aucmax.solvers._span import RowSpan, has_few_rows
 
 # Steps before the preconditioner is renewed, at least, and what the first may cost, in
 # products with the rows.
-LEAST_AGE, FIRST_BUDGET = 6, 2.0
+LEAST_AGE, FIRST_BUDGET = 2.0, 2.0
 # From so many rows on, the start is the solution of an eighth of them, of so many at
 # most, to this tolerance.
 SUBSAMPLE_ABOVE, SUBSAMPLE_ROWS, SUBSAMPLE_TOL = 5000, 4000, 0.03
 KEPT = (
     *("coef", "scores", "loss_grad", "n_passes", "direction"),
-    *("budget", "age", "length", "drop"),
+    *("budget", "age", "length", "drops"),
 )
 NO_CHECKPOINTS = Checkpointing()
 TOO_SMALL = (
@@ -63,6 +66,19 @@ def nonlinear_cg(
     The state is offered at the start and after every step; from a saved one the same
     steps follow as without the break.
     """
+    if has_few_rows(problem) and checkpointing == NO_CHECKPOINTS:
+        span = RowSpan(problem)
+        if start is not None:
+            start = span.coordinates(start)
+        result = nonlinear_cg(
+            span.problem,
+            alpha,
+            start=start,
+            tol=tol,
+            max_iter=max_iter,
+            on_step=on_step,
+        )
+        return replace(result, coef=span.coef(result.coef))
     if checkpointing.saved is not None:
         solver = NonlinearCG.restored(problem, checkpointing.saved, alpha)
     elif start is not None:
@@ -127,6 +143,7 @@ class NonlinearCG(Descent):
             setattr(solver, name, state[name])
         solver.previous = state["previous"] and tuple(state["previous"])
         solver.hessian = SampledHessian.restored(state["hessian"], alpha)
+        solver.drops = list(state["drops"])
         solver.history = [Step(*map(float, step)) for step in state["history"]]
         solver.terms = problem.evaluate(solver.scores)
         return solver
@@ -161,12 +178,13 @@ class NonlinearCG(Descent):
                 break
             gap = self._choose_direction(grad, alpha)
             value = max(self.objective(alpha), TINY)
-            converged = gap <= tol and self.drop <= tol * value
+            converged = gap <= tol and self.recent_drop() <= tol * value
             if converged or len(self.history) >= max_iter:
                 break
             self._step(grad, alpha)
             self.record(gap, alpha, on_step)
         history, self.history = self.history, []
+        self.drops = self.drops[-1:]
         message = f"relative gain of the next step about {gap:.1e}"
         if not converged:
             message += f" after {len(history)} steps"
@@ -200,7 +218,7 @@ class NonlinearCG(Descent):
         """Return what share of the objective a step along it promises to gain."""
         hessian = self.hessian
         assert hessian is not None
-        if self.age >= max(LEAST_AGE, hessian.cost):
+        if 2.0 * self.age >= LEAST_AGE + hessian.cost:
             hessian = self._estimate_hessian(alpha)
             if self.previous is not None:
                 last_grad = self.previous[0]
