@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numba.core.caching import IndexDataCacheFile
 
+from aucmax._kernels import cache
 from aucmax._kernels.cache import CheckedCacheFile
 from aucmax._kernels.jit import jit
 
@@ -68,6 +69,21 @@ def test_a_missing_file_is_replaced(ending, folder):
     before = when_written(folder)
     assert jit(kernel)(PAIR) == 3
     assert when_written(folder) == before
+
+
+def test_an_index_of_other_kernels_is_not_unpickled(folder, monkeypatch):
+    """It may name a class that is gone; such an index once raised."""
+
+    class Gone:
+        def __reduce__(self):
+            return (int, ("no number",))
+
+    old = jit(kernel)._cache._cache_file
+    old._save_index({"signature": Gone()})
+    with pytest.raises(ValueError, match="no number"):
+        old._load_index()
+    monkeypatch.setattr(cache, "stamp_of_kernels", lambda: "other")
+    assert jit(kernel)(PAIR) == 3
 
 
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])

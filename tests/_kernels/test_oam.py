@@ -5,45 +5,26 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
 from aucmax._kernels import oam
-
-
-def state(n_features, size=3):
-    return {
-        "counts": np.zeros(3, dtype=np.int64),
-        "squares": np.zeros(3),
-        "sums": np.zeros((2, n_features)),
-        "size": size,
-    }
+from aucmax._kernels.rows import DenseBatch
 
 
 def run_dense(X, is_pos, slots, *, is_sequential=True, step_size=0.0, size=3):
     X, d = np.asarray(X, dtype=float), np.shape(X)[1]
-    own = state(d, size)
-    buffers, coef, mean = np.zeros((2, size, d)), np.zeros(d), np.zeros(d)
-    oam.dense_steps(
-        X,
-        np.asarray(is_pos, dtype=bool),
-        np.asarray(slots, dtype=np.int64),
-        is_sequential,
-        step_size,
-        True,
-        buffers,
-        own["counts"],
-        own["squares"],
-        own["sums"],
-        coef,
-        mean,
-    )
-    return coef, mean, buffers, own
+    sums, coef, mean = np.zeros((2, d)), np.zeros(d), np.zeros(d)
+    counts, buffer = np.zeros(3, dtype=np.int64), np.zeros((2 * size, d))
+    state = oam.State(counts, np.zeros(3), sums, coef, mean, buffer)
+    batch = DenseBatch(X, np.asarray(is_pos), np.asarray(slots))
+    oam.oam_steps_dense(batch, oam.Rule(is_sequential, step_size), state)
+    return coef, mean, buffer, state
 
 
 def test_spread_is_the_mean_squared_distance_of_all_pairs(rng):
     X, is_pos = rng.normal(size=(30, 4)) + 3.0, rng.random(30) < 0.4
-    *_, own = run_dense(X, is_pos, np.full(30, -1), size=1)
+    *_, state = run_dense(X, is_pos, np.full(30, -1), size=1)
     pos, neg = X[is_pos], X[~is_pos]
     expected = np.mean(np.sum((pos[:, None] - neg) ** 2, axis=2))
-    n_neg, n_pos, _ = own["counts"]
-    squares = own["squares"]
+    n_neg, n_pos, _ = state.counts
+    squares = state.squares
     found = squares[0] / n_neg + squares[1] / n_pos
     found -= 2 * squares[2] / (n_neg * n_pos)
     assert_allclose(found, expected, rtol=1e-12)
@@ -54,13 +35,13 @@ def test_first_pair():
     X = [[1.0, 2.0], [2.0, 0.0]]
     gap = np.array([1.0, -2.0])
     for step_size, factor in ((0.1, 0.05), (10.0, 0.2), (0.0, 0.5 * 3.0 / (2 * 5.0))):
-        coef, mean, buffers, own = run_dense(
+        coef, mean, buffer, state = run_dense(
             X, [False, True], [0, 0], step_size=step_size
         )
         assert_allclose(coef, min(factor, 0.2) * gap)
         assert_array_equal(mean, coef)
-        assert_array_equal(buffers[:, 0], X)
-        assert own["counts"].tolist() == [1, 1, 1]
+        assert_array_equal(buffer[[0, 3]], X)
+        assert state.counts.tolist() == [1, 1, 1]
 
 
 def test_pairs_of_equal_rows_do_nothing():

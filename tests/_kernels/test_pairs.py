@@ -4,9 +4,8 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
 
-from aucmax._kernels.pairs import Rates, dense_steps, sparse_steps
+from aucmax._kernels.pairs import Rates, State, pair_steps
 
 
 def literal_steps(rows, pos, neg, rates, coef=None, visits=0):
@@ -39,28 +38,16 @@ def literal_steps(rows, pos, neg, rates, coef=None, visits=0):
     return coef, samples
 
 
-def run_dense(rows, pos, neg, rates, cuts=()):
-    d = rows.shape[1]
-    work, coef, mean = np.zeros(d, rows.dtype), np.zeros(d), np.zeros(d)
-    counts = np.zeros(2, dtype=np.int64)
+def make_state(d, dtype=np.float64):
+    return State(np.zeros(d, dtype), np.zeros(d), np.zeros(d), np.zeros(2, np.int64))
+
+
+def run(rows, pos, neg, rates, cuts=()):
+    state = make_state(rows.shape[1], rows.dtype)
     for part in zip(np.split(pos, cuts), np.split(neg, cuts), strict=True):
-        dense_steps(rows, *part, rates, work, coef, mean, counts)
-    last = coef + (work.astype(np.float64) - coef.astype(rows.dtype))
-    return last, mean, counts
-
-
-def run_sparse(rows, pos, neg, rates, cuts=()):
-    csr = sparse.csr_array(rows)
-    vector, rest = np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
-    scales, counts = np.array([1.0, 0.0]), np.zeros(2, dtype=np.int64)
-    for part in zip(np.split(pos, cuts), np.split(neg, cuts), strict=True):
-        state = rates, vector, rest, scales, counts
-        sparse_steps(csr.data, csr.indices, csr.indptr, *part, *state)
-    mean = (scales[1] * vector + rest) / max(1, counts[1])
-    return scales[0] * vector, mean, counts
-
-
-RUNS = {"dense": run_dense, "sparse": run_sparse}
+        pair_steps(rows, *part, rates, state)
+    last = state.coef + (state.work.astype(np.float64) - state.coef.astype(rows.dtype))
+    return last, state.mean, state.counts
 
 
 def draw(rng, n_visits=203, n=40, d=9, dtype=np.float64):
@@ -73,15 +60,14 @@ def draw(rng, n_visits=203, n=40, d=9, dtype=np.float64):
     return rows, pos, neg
 
 
-@pytest.mark.parametrize("kind", RUNS)
 @pytest.mark.parametrize("is_squared", [True, False])
 @pytest.mark.parametrize("block_size", [1, 2, 3, 8])
 @pytest.mark.parametrize("every", [(16, 16), (1, 1), (7, 5), (3, 1000)])
-def test_against_a_literal_transcription(kind, is_squared, block_size, every, rng):
+def test_against_a_literal_transcription(is_squared, block_size, every, rng):
     rows, pos, neg = draw(rng)
     rates = Rates(0.02, 40.0, is_squared, block_size, *every)
     coef, samples = literal_steps(rows, pos, neg, rates)
-    last, mean, counts = RUNS[kind](rows, pos, neg, rates)
+    last, mean, counts = run(rows, pos, neg, rates)
     assert_allclose(last, coef, rtol=1e-9, atol=1e-12)
     assert counts.tolist() == [len(pos), len(samples)]
     if samples:
@@ -94,11 +80,10 @@ def test_float32_rows(is_squared, block_size, rng):
     rows, pos, neg = draw(rng, n_visits=2000, dtype=np.float32)
     rates = Rates(1e-3, 1e4, is_squared, block_size, 16, 16)
     coef, samples = literal_steps(rows, pos, neg, rates)
-    last, mean, _ = run_dense(rows, pos, neg, rates)
+    last, mean, _ = run(rows, pos, neg, rates)
     assert last.dtype == mean.dtype == np.float64
     assert_allclose(last, coef, atol=1e-5)
     assert_allclose(mean, np.mean(samples, axis=0), atol=1e-5)
-    assert_allclose(run_sparse(rows, pos, neg, rates)[0], coef, atol=1e-9)
 
 
 def test_float32_keeps_penalties_smaller_than_its_precision():
@@ -106,57 +91,43 @@ def test_float32_keeps_penalties_smaller_than_its_precision():
     rows = np.zeros((2, 1), dtype=np.float32)
     index = np.zeros(16_000_000, dtype=np.int64)
     offset = 16e9
-    work, coef = np.ones(1, np.float32), np.ones(1)
-    counts = np.zeros(2, dtype=np.int64)
-    rates = Rates(1.0, offset, True, 1, 16, 16)
-    dense_steps(rows, index, index + 1, rates, work, coef, np.zeros(1), counts)
-    assert coef[0] == pytest.approx(offset / (offset + len(index)), abs=1e-8)
-    assert work[0] == np.float32(coef[0])
+    state = make_state(1, np.float32)
+    state.work[:], state.coef[:] = 1.0, 1.0
+    pair_steps(rows, index, index + 1, Rates(1.0, offset, True, 1, 16, 16), state)
+    expected = offset / (offset + len(index))
+    assert state.coef[0] == pytest.approx(expected, abs=1e-8)
+    assert state.work[0] == np.float32(state.coef[0])
 
 
-@pytest.mark.parametrize("kind", RUNS)
 @pytest.mark.parametrize("block_size", [1, 8])
-def test_visits_may_come_in_parts(kind, block_size, rng):
+def test_visits_may_come_in_parts(block_size, rng):
     rows, pos, neg = draw(rng, n_visits=320)
     rates = Rates(0.02, 40.0, True, block_size, 16, 16)
-    whole = RUNS[kind](rows, pos, neg, rates)
-    parts = RUNS[kind](rows, pos, neg, rates, cuts=[8, 64, 240])
+    whole = run(rows, pos, neg, rates)
+    parts = run(rows, pos, neg, rates, cuts=[8, 64, 240])
     for one, other in zip(whole, parts, strict=True):
         assert_allclose(one, other, rtol=1e-12, atol=1e-15)
-    whole_windows = RUNS[kind](rows, pos, neg, rates, cuts=[16, 160])
+    whole_windows = run(rows, pos, neg, rates, cuts=[16, 160])
     assert_array_equal(whole_windows[0], whole[0])
 
 
-@pytest.mark.parametrize("kind", RUNS)
-def test_penalty_that_takes_all(kind, rng):
+def test_penalty_that_takes_all(rng):
     """A first step so long that the first window ends at zero, not beyond."""
     rows, pos, neg = draw(rng, n_visits=64)
     rates = Rates(0.5, 1e-30, False, 1, 16, 1)
     coef, samples = literal_steps(rows, pos, neg, rates)
-    last, mean, _ = RUNS[kind](rows, pos, neg, rates)
+    last, mean, _ = run(rows, pos, neg, rates)
     assert_allclose(last, coef, atol=1e-12)
     assert_allclose(mean, np.mean(samples, axis=0), atol=1e-12)
     assert not np.any(samples[15])
     assert np.any(samples[14])
 
 
-def test_sparse_scale_is_renewed_before_it_vanishes(rng):
-    """The scale passes 1e-9 several times; the average still counts all samples."""
-    rows, pos, neg = draw(rng, n_visits=400)
-    rates = Rates(2.0, 2.0, True, 1, 2, 3)
-    coef, samples = literal_steps(rows, pos, neg, rates)
-    last, mean, counts = run_sparse(rows, pos, neg, rates)
-    assert counts[1] == len(samples)
-    assert_allclose(last, coef, rtol=1e-8, atol=1e-12)
-    assert_allclose(mean, np.mean(samples, axis=0), rtol=1e-8, atol=1e-12)
-
-
-def test_rows_without_entries(rng):
+def test_rows_of_zeros():
     rows = np.zeros((4, 3))
     pos, neg = np.zeros(20, dtype=np.int64), np.full(20, 3)
     rates = Rates(0.1, 10.0, True, 4, 16, 16)
-    for run in RUNS.values():
-        last, mean, counts = run(rows, pos, neg, rates)
-        assert not np.any(last)
-        assert not np.any(mean)
-        assert counts.tolist() == [20, 1]
+    last, mean, counts = run(rows, pos, neg, rates)
+    assert not np.any(last)
+    assert not np.any(mean)
+    assert counts.tolist() == [20, 1]

@@ -7,10 +7,10 @@ from sklearn.utils.validation import validate_data
 
 from aucmax import RankSVM
 from aucmax._utils.validation import (
-    all_or_nothing,
     check_features,
     check_fit_inputs,
     check_weight,
+    restore_attributes_on_error,
     split_labels,
 )
 
@@ -91,7 +91,7 @@ def test_all_or_nothing():
     thing.kept, thing.changed = 1, 2
 
     def interrupted():
-        with all_or_nothing(thing):
+        with restore_attributes_on_error(thing):
             thing.changed, thing.new = 3, 4
             raise KeyboardInterrupt
 

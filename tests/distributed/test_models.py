@@ -159,8 +159,8 @@ def test_nbauc_leaves_out_blocks_without_weight(data):
 
 
 def test_nbauc_draws_from_many_rows_as_from_a_stream(data, monkeypatch):
-    monkeypatch.setattr("aucmax.estimators._source.LEAST_SAMPLE", 50)
-    monkeypatch.setattr("aucmax.estimators._source.MOST_SAMPLE", 100)
+    monkeypatch.setattr("aucmax.streams.passes.LEAST_SAMPLE", 50)
+    monkeypatch.setattr("aucmax.streams.passes.MOST_SAMPLE", 100)
     X, y = data
     parameters = {"n_landmarks": 30, "gamma": "scale-mean", "random_state": 0}
     model = DaskNBAUC(**parameters).fit(*on_dask(X, y))

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from aucmax import NBAUC, OAM, OILK, OPAUC, SOLAM, LeastSquaresAUC, RankSVM
 from aucmax._utils.checkpoint import describe_fit
-from aucmax.estimators import _source
+from aucmax.streams import passes
 
 BATCHES = ([600], [1, 299, 300], [0, 250, 5, 345], [100] * 6)
 NYSTROEM = {"n_landmarks": 40, "random_state": 0}
@@ -145,13 +145,13 @@ def test_kernel_chosen_on_all_rows_if_they_are_few(rng):
 
 
 def test_kernel_chosen_on_a_sample_of_many_rows(rng, monkeypatch):
-    monkeypatch.setattr(_source, "LEAST_SAMPLE", 200)
-    monkeypatch.setattr(_source, "MOST_SAMPLE", 200)
+    monkeypatch.setattr(passes, "LEAST_SAMPLE", 200)
+    monkeypatch.setattr(passes, "MOST_SAMPLE", 200)
     X, y, weight = problem(rng, n=900)
     source = cut([400, 500], X, y, weight)
     model = NBAUC(**NYSTROEM).fit_stream(source)
     assert model.score(X, y) > NBAUC(**NYSTROEM).fit(X, y, weight).score(X, y) - 0.02
-    sample = _source.sample_rows(_source.check_source(NBAUC(), source))
+    sample = passes.check_source(NBAUC(), source).sample()
     assert len(sample.is_pos) <= 201
     for mask, of in ((sample.is_pos, y == "yes"), (~sample.is_pos, y == "no")):
         assert_allclose(sample.weight[mask].sum(), weight[of].sum())

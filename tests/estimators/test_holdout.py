@@ -4,14 +4,14 @@ from drawing import draw_labels
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from aucmax.estimators._holdout import deal_rows, row_keys, thin_rows
+from aucmax.estimators._holdout import deal_rows, row_hashes, thin_rows
 
 
 def test_equal_rows_have_equal_keys(rng):
     X = rng.normal(size=(50, 7))
     twice = np.vstack([X, X[::-1]])
     for rows in (twice, np.asfortranarray(twice), sparse.csr_array(twice)):
-        keys = row_keys(rows)
+        keys = row_hashes(rows)
         assert_array_equal(keys[:50], keys[50:][::-1])
         assert len(np.unique(keys)) == 50
 
@@ -19,7 +19,7 @@ def test_equal_rows_have_equal_keys(rng):
 def test_folds_are_stratified_and_keep_copies_together(rng):
     X, is_pos = rng.normal(size=(200, 3)), draw_labels(rng, 200, 60)
     copies = rng.integers(0, 200, size=500)
-    keys = row_keys(X[copies])
+    keys = row_hashes(X[copies])
     weight = np.ones(500)
     weight[:50] = 0
     folds = deal_rows(keys, is_pos[copies], weight, 5)

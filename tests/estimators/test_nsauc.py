@@ -14,10 +14,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from aucmax import NSAUC, RankSVM
-from aucmax.estimators import _pair_rows, _pair_stream, nsauc
+from aucmax.estimators import nsauc
+from aucmax.estimators._holdout import hold_out
 from aucmax.solvers import pair_sgd
 from aucmax.solvers.pair_sgd import RowBlock
-from aucmax.summaries import Slots
+from aucmax.streams import embedded_blocks, pairs
 
 X, Y = make_moons(600, noise=0.25, random_state=0)
 TRAIN, TEST = slice(None, 400), slice(400, None)
@@ -185,9 +186,7 @@ class TestBudget:
         model = make(tol=1e-12).fit(X, Y)
         best = max(model.history_[3:], key=lambda stage: stage.auc)
         assert model.n_iter_ == best.n_visits
-        pos, neg, held = _pair_rows.hold_out(
-            Y == 1, 0.1, 20_000, np.random.default_rng(_seed(0))
-        )
+        pos, neg, held = hold_out(Y == 1, 0.1, 20_000, np.random.default_rng(_seed(0)))
         assert len(held) == 60
         assert len(pos) + len(neg) == 540
         scores = model.decision_function(X[held])
@@ -237,10 +236,10 @@ def _seed(random_state):
 class TestMemory:
     def test_blocks_keep_to_the_budget_and_learn_the_same(self, monkeypatch):
         """Both classes in each block, all rows once per stage."""
-        monkeypatch.setattr(_pair_rows, "MIN_BLOCK_ROWS", 50)
-        monkeypatch.setattr(_pair_rows, "MIN_CLASS_ROWS", 5)
+        monkeypatch.setattr(embedded_blocks, "MIN_BLOCK_ROWS", 50)
+        monkeypatch.setattr(embedded_blocks, "MIN_CLASS_ROWS", 5)
         sizes = []
-        load = _pair_rows.EmbeddedRows.load
+        load = embedded_blocks.EmbeddedBlocks.load
 
         def watch(self, k):
             block = load(self, k)
@@ -249,7 +248,7 @@ class TestMemory:
             sizes.append(block.rows.nbytes)
             return block
 
-        monkeypatch.setattr(_pair_rows.EmbeddedRows, "load", watch)
+        monkeypatch.setattr(embedded_blocks.EmbeddedBlocks, "load", watch)
         whole = make().fit(X[TRAIN], Y[TRAIN])
         assert set(sizes) == {400 * whole.coef_.shape[1] * 8}
         sizes.clear()
@@ -262,11 +261,11 @@ class TestMemory:
 
     def test_every_row_is_in_one_block(self, rng):
         rows = np.arange(1000, 2000)
-        parts = _pair_rows._deal(rows, 3, rng)
+        parts = embedded_blocks._deal(rows, 3, rng)
         assert_array_equal(np.sort(np.concatenate(parts)), rows)
         assert max(map(len, parts)) - min(map(len, parts)) <= 1
         # A small class is in all of them.
-        for part in _pair_rows._deal(rows[:20], 3, rng):
+        for part in embedded_blocks._deal(rows[:20], 3, rng):
             assert_array_equal(part, rows[:20])
 
     @pytest.mark.parametrize("budget", ["4 potatoes", "-1GB"])
@@ -324,7 +323,7 @@ class TestPartialFit:
     def test_goes_on_from_fit(self):
         model = make().fit(X[TRAIN], Y[TRAIN])
         before, basis = model.coef_.copy(), model.basis_
-        assert model._stream.reservoir.slots.n_seen[1] == np.sum(Y[TRAIN] == 1)
+        assert model._stream.sample.slots.n_seen[1] == np.sum(Y[TRAIN] == 1)
         model.partial_fit(X[TEST], Y[TEST])
         assert model.n_iter_ == 400 * 200 + 200 * 8
         assert model.basis_ is basis
@@ -427,44 +426,26 @@ class TestPartialFit:
         assert vars(model) == vars(make(**options))
 
 
-class TestReservoir:
-    def test_block_with_few_rows_of_a_class(self):
-        rng = np.random.default_rng(0)
-        rows = rng.normal(size=(30, 2))
-        block = RowBlock(rows, np.arange(10), np.arange(10, 30))
-        # The block is a part of 5,000 rows: places beyond its own are free.
-        reservoir = _pair_stream.Reservoir.of(block, 4000, 1000, rng)
-        new, is_pos = rng.normal(size=(400, 2)), np.arange(400) < 100
-        grown = reservoir.add(new, is_pos)
-        assert (len(grown.neg), len(grown.pos)) == (320, 110)
-        known = {tuple(row) for row in np.concatenate([rows, new])}
-        assert {tuple(row) for row in np.concatenate([grown.neg, grown.pos])} <= known
-
-    def test_every_row_has_the_same_chance(self, rng):
-        counts = np.zeros(40)
-        none = np.empty((0, 1))
-        rows, is_pos = np.arange(40.0)[:, None], np.ones(40, dtype=bool)
-        for _ in range(2000):
-            slots = Slots(10, rng.spawn(1)[0])
-            reservoir = _pair_stream.Reservoir(none, none, slots)
-            for part in np.split(np.arange(40), [3, 17, 18]):
-                reservoir = reservoir.add(rows[part], is_pos[part])
-            assert len(np.unique(reservoir.pos)) == 10
-            counts[reservoir.pos[:, 0].astype(int)] += 1
-        assert_array_equal(reservoir.slots.n_seen, [0, 40])
-        assert len(reservoir.neg) == 0
-        assert_allclose(counts, 500, atol=5 * np.sqrt(500 * 0.75))
-
-    def test_adding_leaves_the_old_one_as_it_was(self, rng):
-        none = np.empty((0, 2))
-        old = _pair_stream.Reservoir(none, none, Slots(512, rng)).add(
-            rng.normal(size=(600, 2)), np.arange(600) % 2 == 0
-        )
-        before = old.pos.copy()
-        new = old.add(rng.normal(size=(600, 2)), np.arange(600) % 3 == 0)
-        assert_array_equal(old.pos, before)
-        assert len(new.pos) == 500
-        assert len(new.neg) == 512
+def test_sample_of_a_block_with_few_rows_of_a_class():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(630, 2)).astype(np.float32)
+    block = RowBlock(rows, np.arange(10), np.arange(10, 630))
+    # The block is a part of 5,000 rows: places beyond its own are free.
+    sample = pairs.sample_block(block, 4000, 1000, rng)
+    assert_array_equal(sample.slots.n_seen, [4000, 10])
+    new, is_pos = rng.normal(size=(400, 2)).astype(np.float32), np.arange(400) < 100
+    sample.add(new, is_pos)
+    kept, kept_is_pos = sample.rows()
+    assert kept.dtype == np.float32
+    assert (np.sum(~kept_is_pos), np.sum(kept_is_pos)) == (512, 110)
+    for is_own, own in (
+        (False, [rows[10:], new[100:]]),
+        (True, [rows[:10], new[:100]]),
+    ):
+        known = {tuple(row) for row in np.concatenate(own)}
+        found = [tuple(row) for row in kept[kept_is_pos == is_own]]
+        assert len(set(found)) == len(found)
+        assert set(found) <= known
 
 
 @pytest.mark.parametrize(

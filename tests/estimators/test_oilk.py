@@ -81,7 +81,7 @@ def test_many_features(rng):
     )
     model = OILK(budget=10, random_state=0).fit(rows, labels)
     assert model.score(rows, labels) > 0.9
-    assert model._stream.learner.support.values.nbytes < 1e5
+    assert model._stream.learner.rows.values.nbytes < 1e5
 
 
 @pytest.mark.parametrize("gamma", ["auto", 0.7])

@@ -13,8 +13,8 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from aucmax.estimators import _online_stream
 from aucmax.metrics import evaluate_stream, roc_auc
+from aucmax.streams import online
 
 # Module, class and parameters.
 TABLE = [
@@ -313,7 +313,7 @@ def test_the_rows_before_an_overflow_count(row, rng):
 def test_fit_block_by_block(estimator, rng, monkeypatch):
     X, y = draw(rng)
     whole = clone(estimator).fit(X, y)
-    monkeypatch.setattr(_online_stream, "BLOCK_VALUES", 60)
+    monkeypatch.setattr(online, "BLOCK_VALUES", 60)
     assert estimator.fit(X, y).n_samples_seen_ == len(y)
     assert same(whole, estimator, X)
 

@@ -71,6 +71,13 @@ def short(array):
     return array[:-1]
 
 
+def all_short(state):
+    """Take one feature away, in arrays that still fit together."""
+    return state._replace(
+        **{n: short(getattr(state, n)) for n in ("work", "coef", "mean")}
+    )
+
+
 def narrow(array):
     return array[..., :-1]
 
@@ -137,14 +144,14 @@ DENSE_CASES = [
     (NBAUC(8, **FIXED), "basis_", narrow),
     (NBAUC(8, kernel="laplacian", **FIXED), "kernel_.name", put("linear")),
     (RFAUC(8, **FIXED), "coef_", narrow),
-    (NSAUC(8, **FIXED), "_stream.sgd._state.work", grown),
-    (NSAUC(8, **FIXED), "_stream.sgd._state.sample_mean", short),
-    (NSAUC(8, **FIXED), "_stream.sgd._state.counts", short),
+    (NSAUC(8, **FIXED), "_stream.sgd.state.work", grown),
+    (NSAUC(8, **FIXED), "_stream.sgd.state.mean", short),
+    (NSAUC(8, **FIXED), "_stream.sgd.state.counts", short),
     (NSAUC(8, **FIXED), "_stream.sgd.rates.block_size", put(0)),
     (NSAUC(8, **FIXED), "_stream.sgd.rates.alpha", put(0.0)),
-    (NSAUC(8, **FIXED), "_stream.sgd.n_features", put(3)),
-    (NSAUC(8, **FIXED), "_stream.reservoir.neg", narrow),
-    (NSAUC(8, **FIXED), "_stream.reservoir.slots.size", put(2**40)),
+    (NSAUC(8, **FIXED), "_stream.sgd.state", all_short),
+    (NSAUC(8, **FIXED), "_stream.sample._n_features", put(3)),
+    (NSAUC(8, **FIXED), "_stream.sample.slots.size", put(2**40)),
     (NSAUC(8, **FIXED), "block_size", put(-1)),
     (Nystroem(8), "normalization_", short),
     (Nystroem(8, kernel="laplacian"), "landmarks_", lambda rows: rows[:, :1]),
@@ -180,16 +187,15 @@ DENSE_CASES = [
     (REDUCED, f"{LEARNER}.projection", entry(7)),
     (REDUCED, f"{LEARNER}.projection", entry(-1)),
     (REDUCED, f"{LEARNER}.projection", entry(-1, "indptr")),
-    (OAM(), f"{LEARNER}.buffers", narrow),
+    (OAM(), f"{LEARNER}.state.buffer", narrow),
     (OAM(), f"{LEARNER}.slots.size", put(10**6)),
-    (OAM(), f"{LEARNER}.sums", one_more),
-    (OAM(), f"{LEARNER}.coef", one_more),
+    (OAM(), f"{LEARNER}.state.sums", one_more),
+    (OAM(), f"{LEARNER}.state.coef", one_more),
     (SOLAM(), f"{LEARNER}.state.vectors", short),
     (SOLAM(), f"{LEARNER}.state.scalars", short),
     (OnlineUnivariate(), f"{LEARNER}.state.classes", narrow),
-    (OILK(gamma=0.1, budget=5), f"{LEARNER}.support.sizes", put(6)),
+    (OILK(gamma=0.1, budget=5), f"{LEARNER}.support.n_added", put(-6)),
     (OILK(gamma=0.1, budget=5), f"{LEARNER}.support.gram", narrow),
-    (OILK(gamma=0.1, policy="fifo"), f"{LEARNER}.support.oldest", put(10**6)),
     (OILK(), f"{LEARNER}.held.0", lambda held: (held[0], held[1][:-1])),
     (KNNOAM(), f"{LEARNER}.is_pos", lambda labels: labels[:9]),
     (RANDOM, f"{LEARNER}.marks", lambda marks: marks[:9]),
@@ -218,12 +224,12 @@ SPARSE_CASES = [
     (OPAUC(), f"{SAMPLE}._rows.0.0", row_with_column(-1)),
     (OPAUC(), f"{SAMPLE}._rows.0.0", lambda row: (row[0], row[1][:-1])),
     (OPAUC(), "_stream.sparse_rows", put(False)),
-    (OAM(), f"{LEARNER}.columns", put(2**31 - 1)),
-    (OAM(), f"{LEARNER}.lengths", put(10**6)),
-    (OAM(), f"{LEARNER}.work", short),
+    (OAM(), f"{LEARNER}.state.buffer.columns", put(2**31 - 1)),
+    (OAM(), f"{LEARNER}.state.buffer.lengths", put(10**6)),
+    (OAM(), f"{LEARNER}.state.buffer.work", short),
     (SOLAM(), f"{LEARNER}.state.vectors", short),
-    (OILK(gamma=0.1), f"{LEARNER}.support.columns", put(-1)),
-    (OILK(gamma=0.1), f"{LEARNER}.support.lengths", put(10**6)),
+    (OILK(gamma=0.1), f"{LEARNER}.rows.columns", put(-1)),
+    (OILK(gamma=0.1), f"{LEARNER}.rows.lengths", put(10**6)),
     (OILK(), f"{LEARNER}.held.0", lambda held: (entry(40)(held[0]), held[1])),
     (KNNOAM(), f"{LEARNER}.index.rows.indices", put(2**31 - 1)),
     (KNNOAM(), f"{LEARNER}.index.rows.indptr", put(-1)),
@@ -266,8 +272,8 @@ def test_refuses_a_kept_model_of_other_rows(tmp_path, name):
 def test_refuses_counts_that_are_shared(tmp_path, is_own):
     model = OILK(gamma=0.1).fit(DENSE, Y)
     support = model._stream.learner.support
-    other = support.counts if is_own else model._stream.sample.slots.n_seen
-    model._stream.learner.support = support._replace(sizes=other)
+    other = support.n_seen if is_own else model._stream.sample.slots.n_seen
+    model._stream.learner.support = support._replace(n_added=other)
     write_model(model, tmp_path / "model.skops")
     with pytest.raises(ValueError, match="two arrays of counts are one"):
         load(tmp_path / "model.skops")
@@ -338,6 +344,8 @@ def test_refuses_a_forest_of_other_columns(tmp_path):
 HELD = {
     "aucmax._kernels.averaged_weights.State",
     "aucmax._kernels.low_rank.State",
+    "aucmax._kernels.oam.Rule",
+    "aucmax._kernels.oam.State",
     "aucmax._kernels.oilk.Settings",
     "aucmax._kernels.oilk.Support",
     "aucmax._kernels.online_pca.PCAState",
@@ -347,7 +355,9 @@ HELD = {
     "aucmax._kernels.opauc.Iterate",
     "aucmax._kernels.opauc.Moments",
     "aucmax._kernels.pairs.Rates",
+    "aucmax._kernels.pairs.State",
     "aucmax._kernels.prequential.Tree",
+    "aucmax._kernels.rows.SparseRows",
     "aucmax._kernels.solam.Rates",
 }
 # Used by Python, NumPy, or scikit-learn's own checks alone; LightGBM's trees and those

@@ -49,13 +49,13 @@ def test_converges_linearly_to_the_closed_form(name, batch_size, monkeypatch):
 
     # The kernel updates the coefficients in place; keep a handle on them.
     state = {}
-    kernel = kernels.primal_dual_steps
+    kernel = kernels.primal_dual_steps_dense
 
     def spy(*arguments):
-        state["coef"] = arguments[-2]
+        state["coef"] = arguments[-1].coef
         kernel(*arguments)
 
-    monkeypatch.setattr(kernels, "primal_dual_steps", spy)
+    monkeypatch.setattr(kernels, "primal_dual_steps_dense", spy)
     result = solve(
         X,
         is_pos,
@@ -98,11 +98,11 @@ def test_step_against_a_literal_transcription(rng):
     gap = X[~is_pos].mean(axis=0) - X[is_pos].mean(axis=0)
     rates = module._rates(0.3, n, 2, (centred**2).sum(axis=1).max())
     ids = np.array([3, 8, 3, 11, 20, 39])
-    dual, mean = np.zeros(n), np.zeros(3)
-    coef, ahead = np.zeros(3), np.zeros(3)
-    kernels.primal_dual_steps(
-        centred[ids], ids, rows.gap, rates, dual, mean, coef, ahead
+    dense, sparse_rows = (
+        kernels.State(np.zeros(n), np.zeros(3), np.zeros(3), np.zeros(3))
+        for _ in range(2)
     )
+    kernels.primal_dual_steps_dense(centred[ids], ids, rows.gap, rates, dense)
     beta, w, wt = np.zeros(n), np.zeros(3), np.zeros(3)
     for batch in ids.reshape(-1, 2):
         old = beta.copy()
@@ -114,18 +114,14 @@ def test_step_against_a_literal_transcription(rng):
         matrix = (rates.ridge + 1 / rates.tau) * np.eye(3) + np.outer(gap, gap)
         new = np.linalg.solve(matrix, w / rates.tau - u - gap)
         wt, w = new + rates.theta * (new - w), new
-    assert_allclose(coef, w, rtol=1e-10)
-    assert_allclose(ahead, wt, rtol=1e-10)
-    assert_allclose(dual, beta, rtol=1e-10)
-    assert_allclose(mean, centred.T @ beta / n, atol=1e-13)
-    # The same steps on sparse rows, which are centred on the way.
+    # On sparse rows the same steps, which are centred on the way.
     csr = module._CentredRows(LocalDesign(sparse.csr_array(X)), is_pos)
-    state = module.State(np.zeros(n), np.zeros(3), np.zeros(3), np.zeros(3))
-    csr.run(ids, rates, state)
-    assert_allclose(state.coef, w, rtol=1e-9)
-    assert_allclose(state.ahead, wt, rtol=1e-9)
-    assert_allclose(state.dual, beta, rtol=1e-9)
-    assert_allclose(state.dual_mean, mean, atol=1e-13)
+    csr.run(ids, rates, sparse_rows)
+    for state in (dense, sparse_rows):
+        assert_allclose(state.coef, w, rtol=1e-9)
+        assert_allclose(state.ahead, wt, rtol=1e-9)
+        assert_allclose(state.dual, beta, rtol=1e-9)
+        assert_allclose(state.dual_mean, centred.T @ beta / n, atol=1e-13)
     assert csr.largest_square() == pytest.approx(rows.largest_square())
 
 

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
         prequential,
         primal_dual,
         products,
+        rows,
         sampling,
         simplex,
         solam,
         tables,
-        vectors,
         votes,
     )
 
@@ -59,11 +59,11 @@ __all__ = [
     "prequential",
     "primal_dual",
     "products",
+    "rows",
     "sampling",
     "simplex",
     "solam",
     "tables",
-    "vectors",
     "votes",
 ]
 

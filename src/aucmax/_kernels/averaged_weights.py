@@ -17,7 +17,7 @@ shift_sum * total + u``. ``sums`` keeps these four numbers, and up to date by ad
 the products of weights and sums of rows that a step needs.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from numpy.typing import NDArray
 from aucmax._kernels.jit import jit
 from aucmax._utils.typing import FloatArray, IntArray
 
+# Values and columns of a row; those of all rows, and where each row begins.
+Entries: TypeAlias = tuple[FloatArray, IntArray]
+CSR: TypeAlias = tuple[FloatArray, IntArray, IntArray]
 # Statistics of a class: number of rows, number of those with a known size |z|^2, and
 # the means of the sizes and of their squares.
 CLASS_FIELDS = [(name, float) for name in ("n_rows", "n_sized", "size", "square")]
@@ -42,39 +45,23 @@ REFRESH_ROWS = 2**17
 
 
 class Row(NamedTuple):
-    """What a step is computed from.
+    """What a step is computed from."""
 
-    Attributes
-    ----------
-    size, score : float
-        Products of z with itself and with the weights.
-    gap : float
-        Score of x minus the mean score of the other class, for centred rows.
-    norm : float
-        Square of the norm of the weights.
-    ratio : float
-        z over x minus the mean of the rows before.
-    """
-
-    size: float
-    score: float
-    gap: float
-    norm: float
-    ratio: float
+    size: float  # |z|^2
+    score: float  # Of z, not x.
+    gap: float  # Score of x minus the mean of the other class, if rows are centred.
+    norm: float  # Square of the norm of the weights.
+    ratio: float  # z over x minus the mean of the rows before.
 
 
 class Step(NamedTuple):
-    """Numbers of a step.
-
-    ``weight`` is the weight of the new ``coef`` in the average, and ``share`` the same
-    over the sum of all weights so far. A step that would overflow is not finite.
-    """
+    """The numbers of a step."""
 
     keep: float
     pull: float
-    weight: float
-    share: float
-    is_finite: bool
+    weight: float  # Of the new coef in the average.
+    share: float  # The same over the sum of all weights so far.
+    is_finite: bool  # False if the step would overflow.
 
 
 class Sizes(NamedTuple):
@@ -86,39 +73,17 @@ class Sizes(NamedTuple):
 
 
 class State(NamedTuple):
-    """What is learned, in arrays of float64 and of records of float64.
+    """What is learned.
 
-    Attributes
-    ----------
-    vectors : ndarray of shape (4, n_features) or, for CSR rows, (n_features, 4)
-        Weights and sums of rows, as said above.
-    classes : ndarray of shape (2,)
-        Statistics of negatives and positives.
-    scalars : ndarray of shape (1,)
-        Whatever else the learner keeps.
-    sums : ndarray of shape (1,)
-        For CSR rows, as said above.
+    ``vectors``, of shape (4, n_features) or (n_features, 4), and ``sums`` are explained
+    above. ``classes`` are the statistics of negatives and positives, and ``scalars``
+    whatever else the learner keeps.
     """
 
     vectors: FloatArray
     classes: NDArray[np.void]
     scalars: NDArray[np.void]
     sums: NDArray[np.void]
-
-
-class CSR(NamedTuple):
-    """Rows of a CSR matrix."""
-
-    data: FloatArray
-    indices: IntArray
-    indptr: IntArray
-
-
-class Entries(NamedTuple):
-    """Nonzeros of a CSR row."""
-
-    values: FloatArray
-    columns: IntArray
 
 
 class Products(NamedTuple):
@@ -169,18 +134,18 @@ def move_dense(
 
 
 @jit(inline=True)
-def entries_of(rows: CSR, i: int) -> Entries:
-    """Return the nonzeros of a row."""
-    low, high = rows.indptr[i], rows.indptr[i + 1]
-    return Entries(rows.data[low:high], rows.indices[low:high])
+def entries(rows: CSR, i: int) -> Entries:
+    """Return the values and columns of a row."""
+    data, indices, indptr = rows
+    return data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]]
 
 
 @jit(inline=True)
 def measure_csr(
-    entries: Entries, label: int, is_centred: bool, state: State
+    x: Entries, label: int, is_centred: bool, state: State
 ) -> tuple[Row, Products]:
     """Return the products that a step is computed from, and those it changes."""
-    (values, columns), classes, sums = entries, state.classes, state.sums[0]
+    (values, columns), classes, sums = x, state.classes, state.sums[0]
     square, along, total, pos = 0.0, 0.0, 0.0, 0.0
     for k in range(len(values)):
         feature = state.vectors[columns[k]]
@@ -204,7 +169,7 @@ def measure_csr(
 
 @jit(inline=True)
 def move_csr(
-    entries: Entries,
+    x: Entries,
     label: int,
     is_centred: bool,
     state: State,
@@ -213,7 +178,7 @@ def move_csr(
     step: Step,
 ) -> None:
     """Take a step, after its row was counted."""
-    (values, columns), classes, sums = entries, state.classes, state.sums[0]
+    (values, columns), classes, sums = x, state.classes, state.sums[0]
     keep, pull, coef = step.keep, step.pull, products.coef
     sums["coef_coef"] *= keep * keep
     n = classes[0]["n_rows"] + classes[1]["n_rows"]

@@ -25,12 +25,16 @@ def enable_caching(compiled: Any) -> None:
     except RuntimeError:
         return
     cache = compiled._cache
-    cache._cache_file = CheckedCacheFile(
+    file = CheckedCacheFile(
         cache_path=cache._cache_path,
         # Files that numba wrote by itself end without a digest.
         filename_base=f"{cache._impl.filename_base}.checked",
-        source_stamp=(cache._impl.locator.get_source_stamp(), stamp_of_kernels()),
+        source_stamp=cache._impl.locator.get_source_stamp(),
     )
+    # numba compares the version before it unpickles the types of arguments, which may
+    # be of a class that is no more.
+    file._version = (file._version, stamp_of_kernels())
+    cache._cache_file = file
 
 
 @functools.cache

@@ -2,17 +2,28 @@
 """Steps on the hinge loss over pairs of a row and the buffered rows of the other class.
 
 Each row updates the weights with the rows of the other class that are in the buffer, in
-slot order, and then goes to its own slot. ``is_sequential`` makes one step per pair,
-each from the weights that the last one left; otherwise all pairs of a row make one step
-together. No step can overflow: steps are at most 1e100 and values 1e70, so that weights
-stay below 1e210 for 1e15 rows.
+slot order, and then goes to its own slot: slots 0 to N - 1 hold negatives, N to 2 N - 1
+positives. No step can overflow: steps are at most 1e100 and values 1e70, so that
+weights stay below 1e210 for 1e15 rows.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
-from numpy.typing import NDArray
 
 from aucmax._kernels.jit import jit
-from aucmax._utils.typing import BoolArray, FloatArray, IntArray
+from aucmax._kernels.rows import (
+    CSRBatch,
+    DenseBatch,
+    SparseRows,
+    add_scaled,
+    clear,
+    copy_to,
+    dot,
+    scatter,
+    store,
+)
+from aucmax._utils.typing import FloatArray, IntArray
 
 # Without a step size, row t takes C = AUTO / (t spread), where spread is the mean
 # squared distance of the pairs so far. On eight sets 1, 2, 3 and 4 differ by .004 in
@@ -27,216 +38,211 @@ SMALLEST_SPREAD = 1e-99
 CANCELLED = 1e-6
 
 
-@jit(reorder_sums=True)
-def dense_steps(
-    X: FloatArray,
-    is_pos: BoolArray,
-    slots: IntArray,
-    is_sequential: bool,
-    step_size: float,
-    is_averaged: bool,
-    buffers: FloatArray,
-    counts: IntArray,
-    squares: FloatArray,
-    sums: FloatArray,
-    coef: FloatArray,
-    mean: FloatArray,
-) -> None:
-    """Take in rows, updating all state.
+class Rule(NamedTuple):
+    """How to step.
 
-    ``counts`` holds negatives and positives so far, and the number of values of
-    ``coef`` of which ``mean`` is the average. ``squares`` holds the sums of the squared
-    norms of the rows of each class, and the product of the sums of the rows, which are
-    ``sums``; they are kept up only where ``step_size`` is zero, automatic.
+    ``is_sequential`` makes one step per pair, each from the weights that the previous
+    one left; otherwise all pairs of a row make one step together. ``step_size`` is the
+    paper's C, zero for one that follows the spread of the pairs.
     """
-    d = coef.shape[0]
-    size = buffers.shape[1]
-    total = np.empty(d)
-    for t in range(X.shape[0]):
-        own = 1 if is_pos[t] else 0
-        other = 1 - own
-        sign = 1.0 if is_pos[t] else -1.0
+
+    is_sequential: bool
+    step_size: float
+
+
+class State(NamedTuple):
+    """What is learned, and what is kept of the rows so far.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (3,)
+        Negatives, positives, and rows that had pairs.
+    squares : ndarray of shape (3,)
+        Sums of the squared norms of negatives and positives, and the product of
+        ``sums``: the mean squared distance of all pairs follows from them.
+    sums : ndarray of shape (2, n_features)
+        Sums of the rows of each class.
+    coef : ndarray of shape (n_features,)
+        The weights.
+    average : ndarray of shape (n_features,)
+        Their mean after each row that had pairs. For CSR rows the mean is ``coef -
+        average / k`` after k of them: a change adds k times itself, and features
+        without a change cost nothing.
+    buffer : ndarray of shape (2 N, n_features) or SparseRows
+        The rows kept.
+    """
+
+    counts: IntArray
+    squares: FloatArray
+    sums: FloatArray
+    coef: FloatArray
+    average: FloatArray
+    buffer: Any
+
+
+@jit(reorder_sums=True)
+def oam_steps_dense(batch: DenseBatch, rule: Rule, state: State) -> None:
+    """Take in rows."""
+    counts, squares, sums, coef, average, buffer = state
+    size = buffer.shape[0] // 2
+    for t in range(batch.X.shape[0]):
+        row = batch.X[t]
+        own = 1 if batch.is_pos[t] else 0
+        other, sign = 1 - own, 2.0 * own - 1.0
         counts[own] += 1
-        constant = step_size
-        if step_size == 0.0:
-            square, cross = 0.0, 0.0
-            for j in range(d):
-                square += X[t, j] * X[t, j]
-                cross += X[t, j] * sums[other, j]
-                sums[own, j] += X[t, j]
-            squares[own] += square
-            squares[2] += cross
+        squares[own] += dot(row, row)
+        squares[2] += dot(row, sums[other])
+        add_scaled(sums[own], 1.0, row)
         if counts[other] > 0:
-            if step_size == 0.0:
-                norms = squares[0] / counts[0] + squares[1] / counts[1]
-                spread = norms - 2.0 * (squares[2] / counts[0]) / counts[1]
-                spread = max(spread, ROUNDING * norms, SMALLEST_SPREAD)
-                constant = AUTO / ((counts[0] + counts[1]) * spread)
-            most = 0.5 * constant * max(1.0, counts[other] / size)
-            n_rows = min(size, counts[other])
-            if is_sequential:
-                # The step of one pair is made while the next is read.
-                step, last = 0.0, 0
-                for b in range(n_rows):
-                    score, norm = 0.0, 0.0
-                    if step == 0.0:
-                        for j in range(d):
-                            gap = X[t, j] - buffers[other, b, j]
-                            score += coef[j] * gap
-                            norm += gap * gap
-                    else:
-                        for j in range(d):
-                            value = coef[j] + step * (X[t, j] - buffers[other, last, j])
-                            gap = X[t, j] - buffers[other, b, j]
-                            coef[j] = value
-                            score += value * gap
-                            norm += gap * gap
-                    loss = 1.0 - sign * score
-                    step, last = 0.0, b
-                    if loss > 0.0 and norm > 0.0:
-                        step = sign * min(most, loss / norm)
-                if step != 0.0:
-                    for j in range(d):
-                        coef[j] += step * (X[t, j] - buffers[other, last, j])
+            most = largest_step(rule.step_size, counts, squares, other, size)
+            first = other * size
+            kept = buffer[first : first + min(size, counts[other])]
+            if rule.is_sequential:
+                sequential_steps(row, sign, most, kept, coef)
             else:
-                for j in range(d):
-                    total[j] = 0.0
-                for b in range(n_rows):
-                    score = 0.0
-                    for j in range(d):
-                        score += coef[j] * (X[t, j] - buffers[other, b, j])
-                    if sign * score < 1.0:
-                        for j in range(d):
-                            total[j] += X[t, j] - buffers[other, b, j]
-                step = sign * most
-                for j in range(d):
-                    coef[j] += step * total[j]
+                gradient_step(row, sign, most, kept, coef)
             counts[2] += 1
-            if is_averaged:
-                share = 1.0 / counts[2]
-                for j in range(d):
-                    mean[j] += share * (coef[j] - mean[j])
-        if slots[t] >= 0:
-            for j in range(d):
-                buffers[own, slots[t], j] = X[t, j]
+            share = 1.0 / counts[2]
+            for j in range(coef.shape[0]):
+                average[j] += share * (coef[j] - average[j])
+        if batch.slots[t] >= 0:
+            copy_to(buffer[own * size + batch.slots[t]], row)
+
+
+@jit(reorder_sums=True, inline=True)
+def sequential_steps(
+    row: FloatArray, sign: float, most: float, kept: FloatArray, coef: FloatArray
+) -> None:
+    """Make one step per pair."""
+    for b in range(kept.shape[0]):
+        score, norm = 0.0, 0.0
+        for j in range(coef.shape[0]):
+            gap = row[j] - kept[b, j]
+            score += coef[j] * gap
+            norm += gap * gap
+        step = sign * pair_step(sign * score, norm, most)
+        if step != 0.0:
+            for j in range(coef.shape[0]):
+                coef[j] += step * (row[j] - kept[b, j])
+
+
+@jit(reorder_sums=True, inline=True)
+def gradient_step(
+    row: FloatArray, sign: float, most: float, kept: FloatArray, coef: FloatArray
+) -> None:
+    """Make one step for all pairs."""
+    total = np.zeros(coef.shape[0])
+    for b in range(kept.shape[0]):
+        score = 0.0
+        for j in range(coef.shape[0]):
+            score += coef[j] * (row[j] - kept[b, j])
+        if sign * score < 1.0:
+            for j in range(coef.shape[0]):
+                total[j] += row[j] - kept[b, j]
+    add_scaled(coef, sign * most, total)
 
 
 @jit(reorder_sums=True)
-def csr_steps(
-    data: FloatArray,
-    indices: NDArray[np.int32],
-    indptr: NDArray[np.int32],
-    is_pos: BoolArray,
-    slots: IntArray,
-    is_sequential: bool,
-    step_size: float,
-    is_averaged: bool,
-    values: FloatArray,
-    columns: NDArray[np.int32],
-    lengths: IntArray,
-    norms: FloatArray,
-    work: FloatArray,
-    counts: IntArray,
-    squares: FloatArray,
-    sums: FloatArray,
-    coef: FloatArray,
-) -> None:
-    """Take in CSR rows as :func:`dense_steps` does, touching nonzeros only.
-
-    Buffered row ``b`` of a class has ``lengths[class, b]`` entries ``values`` in
-    ``columns``, and the squared norm ``norms``. ``work`` is zero before and after.
-    ``coef[:, 0]`` are the weights w; with ``coef[:, 1]`` = v, the average of the k =
-    ``counts[2]`` last weights is ``w - v / k``: a change of w that comes after k of
-    them adds k times itself to v.
-    """
-    size = values.shape[1]
-    active = np.empty(size, np.bool_)
-    for t in range(indptr.shape[0] - 1):
-        own = 1 if is_pos[t] else 0
-        other = 1 - own
-        sign = 1.0 if is_pos[t] else -1.0
-        low, high = indptr[t], indptr[t + 1]
+def oam_steps_csr(batch: CSRBatch, rule: Rule, state: State) -> None:
+    """Take in CSR rows, touching nonzeros only."""
+    counts, squares, sums, coef, average, buffer = state
+    values, columns, lengths, norms, work = buffer
+    size = lengths.shape[0] // 2
+    margins = np.empty(2 * size)
+    for t in range(batch.is_pos.shape[0]):
+        own = 1 if batch.is_pos[t] else 0
+        other, sign = 1 - own, 2.0 * own - 1.0
+        square, score = scatter(batch, t, work), 0.0
         counts[own] += 1
-        square, cross = 0.0, 0.0
-        for q in range(low, high):
-            square += data[q] * data[q]
-        if step_size == 0.0:
-            for q in range(low, high):
-                cross += data[q] * sums[other, indices[q]]
-                sums[own, indices[q]] += data[q]
-            squares[own] += square
-            squares[2] += cross
+        squares[own] += square
+        for q in range(batch.indptr[t], batch.indptr[t + 1]):
+            j = batch.indices[q]
+            squares[2] += batch.data[q] * sums[other, j]
+            sums[own, j] += batch.data[q]
+            score += batch.data[q] * coef[j]
         if counts[other] > 0:
-            constant = step_size
-            if step_size == 0.0:
-                both = squares[0] / counts[0] + squares[1] / counts[1]
-                spread = both - 2.0 * (squares[2] / counts[0]) / counts[1]
-                spread = max(spread, ROUNDING * both, SMALLEST_SPREAD)
-                constant = AUTO / ((counts[0] + counts[1]) * spread)
-            most = 0.5 * constant * max(1.0, counts[other] / size)
-            n_rows = min(size, counts[other])
-            age = float(counts[2]) if is_averaged else 0.0
-            score = 0.0
-            for q in range(low, high):
-                work[indices[q]] = data[q]
-                score += data[q] * coef[indices[q], 0]
-            # The weights are those stored plus ``along`` times the row; ``score`` is
-            # its score with the weights as they are now.
+            most = largest_step(rule.step_size, counts, squares, other, size)
+            kept = range(other * size, other * size + min(size, counts[other]))
+            # The weights are ``coef`` plus ``along`` times the row; ``score`` is its
+            # score with the weights as they are now.
             along = 0.0
-            for b in range(n_rows):
-                stored, product = 0.0, 0.0
-                for q in range(lengths[other, b]):
-                    j = columns[other, b, q]
-                    stored += values[other, b, q] * coef[j, 0]
-                    product += values[other, b, q] * work[j]
-                margin = sign * (score - stored - along * product)
-                active[b] = margin < 1.0
-                if active[b]:
-                    norm = square + norms[other, b] - 2.0 * product
+            for b in kept:
+                product, stored = 0.0, 0.0
+                for q in range(lengths[b]):
+                    product += values[b, q] * work[columns[b, q]]
+                    stored += values[b, q] * coef[columns[b, q]]
+                margins[b] = sign * (score - stored - along * product)
+                if margins[b] < 1.0 and rule.is_sequential:
+                    norm = square + norms[b] - 2.0 * product
                     if norm <= CANCELLED * square:
-                        norm, q, r = 0.0, low, 0
-                        while q < high or r < lengths[other, b]:
-                            here = indices[q] if q < high else work.shape[0]
-                            there = work.shape[0]
-                            if r < lengths[other, b]:
-                                there = columns[other, b, r]
-                            gap = 0.0
-                            if here <= there:
-                                gap += data[q]
-                                q += 1
-                            if there <= here:
-                                gap -= values[other, b, r]
-                                r += 1
-                            norm += gap * gap
-                    active[b] = norm > 0.0
-                    if is_sequential and active[b]:
-                        step = sign * min(most, (1.0 - margin) / norm)
-                        for q in range(lengths[other, b]):
-                            j = columns[other, b, q]
-                            change = step * values[other, b, q]
-                            coef[j, 0] -= change
-                            coef[j, 1] -= age * change
-                        along += step
-                        score += step * (square - product)
-            if not is_sequential:
-                step = sign * most
-                for b in range(n_rows):
-                    if active[b]:
-                        along += step
-                        for q in range(lengths[other, b]):
-                            j = columns[other, b, q]
-                            change = step * values[other, b, q]
-                            coef[j, 0] -= change
-                            coef[j, 1] -= age * change
-            for q in range(low, high):
-                j = indices[q]
-                work[j] = 0.0
-                coef[j, 0] += along * data[q]
-                coef[j, 1] += age * along * data[q]
+                        norm = sparse_squared_distance(batch, t, buffer, b)
+                    step = sign * pair_step(margins[b], norm, most)
+                    add_slot(state, -step, b)
+                    along += step
+                    score += step * (square - product)
+            if not rule.is_sequential:
+                for b in kept:
+                    if margins[b] < 1.0:
+                        add_slot(state, -sign * most, b)
+                        along += sign * most
+            for q in range(batch.indptr[t], batch.indptr[t + 1]):
+                coef[batch.indices[q]] += along * batch.data[q]
+                average[batch.indices[q]] += counts[2] * along * batch.data[q]
             counts[2] += 1
-        if slots[t] >= 0:
-            lengths[own, slots[t]] = high - low
-            norms[own, slots[t]] = square
-            for q in range(low, high):
-                values[own, slots[t], q - low] = data[q]
-                columns[own, slots[t], q - low] = indices[q]
+        clear(batch, t, work)
+        if batch.slots[t] >= 0:
+            store(batch, t, square, buffer, own * size + batch.slots[t])
+
+
+@jit(inline=True)
+def largest_step(
+    step_size: float, counts: IntArray, squares: FloatArray, other: int, size: int
+) -> float:
+    """Return C / 2, weighted for the rows of the other class that are not kept."""
+    constant = step_size
+    if step_size == 0.0:
+        norms = squares[0] / counts[0] + squares[1] / counts[1]
+        spread = norms - 2.0 * (squares[2] / counts[0]) / counts[1]
+        spread = max(spread, ROUNDING * norms, SMALLEST_SPREAD)
+        constant = AUTO / ((counts[0] + counts[1]) * spread)
+    factor: float = max(1.0, counts[other] / size)
+    return 0.5 * constant * factor
+
+
+@jit(inline=True)
+def pair_step(margin: float, norm: float, most: float) -> float:
+    """Return the step of one pair: zero without a loss, or of equal rows."""
+    if margin >= 1.0 or norm <= 0.0:
+        return 0.0
+    return min(most, (1.0 - margin) / norm)
+
+
+@jit(inline=True)
+def add_slot(state: State, step: float, b: int) -> None:
+    """Add ``step`` times a buffered CSR row to the weights."""
+    rows = state.buffer
+    for q in range(rows.lengths[b]):
+        change = step * rows.values[b, q]
+        state.coef[rows.columns[b, q]] += change
+        state.average[rows.columns[b, q]] += state.counts[2] * change
+
+
+@jit
+def sparse_squared_distance(
+    batch: CSRBatch, t: int, rows: SparseRows, slot: int
+) -> float:
+    """Return the squared distance of row t and a buffered one, by differences."""
+    q, high = batch.indptr[t], batch.indptr[t + 1]
+    r, length, total = 0, rows.lengths[slot], 0.0
+    while q < high or r < length:
+        here = batch.indices[q] if q < high else rows.work.shape[0]
+        there = rows.columns[slot, r] if r < length else rows.work.shape[0]
+        gap = 0.0
+        if here <= there:
+            gap += batch.data[q]
+            q += 1
+        if there <= here:
+            gap -= rows.values[slot, r]
+            r += 1
+        total += gap * gap
+    return total

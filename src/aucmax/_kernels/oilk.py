@@ -8,13 +8,28 @@ N to 2 N - 1 positives.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aucmax._kernels.jit import jit
-from aucmax._utils.typing import BoolArray, FloatArray, IntArray
+from aucmax._kernels.rows import (
+    CSRBatch,
+    DenseBatch,
+    SparseRows,
+    add_scaled,
+    clear,
+    copy_to,
+    dot,
+    scatter,
+    slot_dot,
+    squared_distance,
+    store,
+)
+from aucmax._utils.typing import FloatArray, IntArray
 
 # A row whose steps are larger is not learned.
 LARGEST_STEP = 1e100
+# In place of a slot.
+NOT_KEPT = -1
+OVERFLOW = -2
 # Without a step size, row t takes eta = min(FIRST_RATE, MEMORY / t), so that all rows
 # count, and late ones more. Where only the latest rows are kept, the rate stays what it
 # is at first: new support rows have to gain weight while they are there.
@@ -35,255 +50,208 @@ class Settings(NamedTuple):
     """Constants of the method.
 
     ``step_size`` and ``loss_weight`` are the papers' eta and C, zero where they follow
-    the number of rows. ``n_neighbors`` is how many support rows a row is compared with
-    at most, zero for all.
+    the number of rows; ``gamma`` is zero until it is set from the first rows.
+    ``n_neighbors`` is how many support rows a row is compared with at most, zero for
+    all. With ``compensate``, the weight of a row that is dropped goes to the nearest of
+    its class.
     """
 
-    gamma: float
-    step_size: float
-    loss_weight: float
-    n_neighbors: int
-    is_squared: bool
-    is_fifo: bool
-    compensate: bool
+    gamma: float = 0.0
+    step_size: float = 0.0
+    loss_weight: float = 0.0
+    n_neighbors: int = 0
+    is_squared: bool = False
+    is_fifo: bool = False
+    compensate: bool = False
 
 
 class Support(NamedTuple):
-    """The support rows and what is known about them.
+    """What is known about the support rows, which are kept in slots beside it.
 
-    Row ``i`` is ``values[i]`` or, from CSR rows, its first ``lengths[i]`` entries in
-    ``columns[i]``. ``norms`` are squared norms, ``gram`` the kernel between all
-    support rows, ``sizes`` how many of each class there are, ``oldest`` the next slots
-    to be taken when the latest are kept, and ``counts`` the rows seen of each class.
+    Attributes
+    ----------
+    gram : ndarray of shape (2 N, 2 N)
+        The kernel between all of them.
+    coef : ndarray of shape (2 N,)
+        Their weights, zero in slots without a row.
+    n_added, n_seen : ndarray of shape (2,)
+        Rows of each class that were to become support rows, and all rows so far.
     """
 
-    values: FloatArray
-    columns: NDArray[np.int32]
-    lengths: IntArray
-    norms: FloatArray
     gram: FloatArray
     coef: FloatArray
-    sizes: IntArray
-    oldest: IntArray
-    counts: IntArray
+    n_added: IntArray
+    n_seen: IntArray
 
 
 @jit(reorder_sums=True)
-def learn_rows(
-    X: FloatArray,
-    data: FloatArray,
-    indices: NDArray[np.int32],
-    indptr: NDArray[np.int32],
-    is_pos: BoolArray,
-    slots: IntArray,
-    settings: Settings,
-    support: Support,
-    work: FloatArray,
+def oilk_steps_dense(
+    batch: DenseBatch, settings: Settings, support: Support, rows: FloatArray
 ) -> int:
-    """Take in rows, dense ``X`` or, where that has no columns, CSR; update all state.
-
-    ``slots`` are used by the reservoir, for classes that have as many support rows as
-    they may. ``work`` has as many zeros as there are features, for CSR rows only.
-    Returns how many rows were learned: less than all if a step would overflow.
-    """
-    values, columns, lengths = support.values, support.columns, support.lengths
-    norms, gram, coef = support.norms, support.gram, support.coef
-    sizes, counts = support.sizes, support.counts
-    is_dense = X.shape[1] > 0
-    budget = coef.shape[0] // 2
-    kernel = np.zeros(2 * budget)
-    losses = np.zeros(budget)
-    chosen = np.zeros(budget, np.bool_)
-    n: int = is_pos.shape[0]
-    for t in range(n):
-        own = 1 if is_pos[t] else 0
-        first, start = own * budget, (1 - own) * budget
-        n_other = sizes[1 - own]
-        sign = 1.0 if is_pos[t] else -1.0
-        seen = counts[0] + counts[1] + 1
-        # The kernel between the row and all support rows, and its score.
-        square = 0.0
-        low, high = 0, X.shape[1]
-        if not is_dense:
-            low, high = indptr[t], indptr[t + 1]
-            for q in range(low, high):
-                work[indices[q]] = data[q]
-                square += data[q] * data[q]
-        score = 0.0
-        for side in range(2):
-            for i in range(side * budget, side * budget + sizes[side]):
-                distance = 0.0
-                if is_dense:
-                    for j in range(high):
-                        gap = X[t, j] - values[i, j]
-                        distance += gap * gap
-                else:
-                    product = 0.0
-                    for q in range(lengths[i]):
-                        product += values[i, q] * work[columns[i, q]]
-                    distance = max(0.0, square + norms[i] - 2.0 * product)
-                kernel[i] = np.exp(-settings.gamma * distance)
-                score += coef[i] * kernel[i]
-        if not is_dense:
-            for q in range(low, high):
-                work[indices[q]] = 0.0
-        # Support rows of the other class that are not below or above it by one.
-        n_chosen = 0
-        for b in range(n_other):
-            # One loop over both classes, with zeros between them, takes a quarter of
-            # the time of two.
-            there = 0.0
-            for i in range(budget + sizes[1]):
-                there += gram[start + b, i] * coef[i]
-            losses[b] = 1.0 - sign * (score - there)
-            chosen[b] = losses[b] > 0.0
-            n_chosen += chosen[b]
-        if 0 < settings.n_neighbors < n_chosen:
-            # The nearest; of those equally near, the first.
-            for _ in range(settings.n_neighbors):
-                best = -1
-                for b in range(n_other):
-                    is_nearer = best < 0 or kernel[start + b] > kernel[start + best]
-                    if chosen[b] and losses[b] > 0.0 and is_nearer:
-                        best = b
-                losses[best] = -losses[best]
-            for b in range(n_other):
-                chosen[b] = losses[b] < 0.0 and chosen[b]
-                losses[b] = abs(losses[b])
-            n_chosen = settings.n_neighbors
-        # How far to step.
-        n_own, n_opposite = counts[own] + 1, max(1, counts[1 - own])
-        shrink = settings.step_size
-        if settings.step_size == 0.0:
-            shrink = FIRST_RATE
-            if not settings.is_fifo:
-                shrink = min(FIRST_RATE, MEMORY / seen)
-        weight = settings.loss_weight
-        if settings.loss_weight == 0.0:
-            balance = (0.25 * seen / n_own) * (seen / n_opposite)
-            weight = WEIGHT * np.sqrt(max(seen, SHORT)) / seen
-            weight *= min(MOST_BALANCE, balance)
-        alone = shrink * weight
-        step = alone * max(1.0, counts[1 - own] / budget)
-        added = step * n_chosen
-        if settings.is_squared:
-            step *= 2.0
-            if settings.loss_weight == 0.0:
-                step = min(step, 2.0 * STABLE / max(1, n_chosen))
-            added = 0.0
-            for b in range(n_other):
-                if chosen[b]:
-                    added += step * losses[b]
-        if n_other == 0 or (sizes[own] == 0 and n_chosen == 0):
-            added = alone
-        if not added < LARGEST_STEP:
+    """Take in rows; return how many: less than all if a step would overflow."""
+    kernel = np.empty(rows.shape[0])
+    for t in range(batch.X.shape[0]):
+        row = batch.X[t]
+        for i in range(rows.shape[0]):
+            kernel[i] = np.exp(-settings.gamma * squared_distance(row, rows[i]))
+        slot = oilk_step(batch.is_pos[t], batch.slots[t], kernel, settings, support)
+        if slot == OVERFLOW:
             return t
-        counts[own] += 1
-        # A scalar that all weights share would save less than one of the 2 N kernel
-        # values costs.
-        for i in range(2 * budget):
-            coef[i] *= 1.0 - shrink
-        for b in range(n_other):
-            if chosen[b]:
-                change = step * losses[b] if settings.is_squared else step
-                coef[start + b] -= sign * change
-        if added == 0.0:
-            continue
-        added *= sign
-        # Where the row goes, and what its place held.
-        place, removed = -1, 0.0
-        if sizes[own] < budget:
-            place = first + sizes[own]
-            sizes[own] += 1
-        elif settings.is_fifo:
-            place = first + support.oldest[own]
-            support.oldest[own] = (support.oldest[own] + 1) % budget
-            removed = coef[place]
-        elif slots[t] >= 0:
-            place = first + slots[t]
-            removed = coef[place]
-        else:
-            removed = added
-        heir = -1
-        if settings.compensate and removed != 0.0:
-            nearest = -1.0
-            for i in range(first, first + budget):
-                near = kernel[i]
-                if place >= 0 and i != place:
-                    near = gram[place, i]
-                if near > nearest:
-                    nearest, heir = near, i
-        if place >= 0:
-            kernel[place] = 1.0
-            for i in range(2 * budget):
-                gram[place, i] = kernel[i]
-                gram[i, place] = kernel[i]
-            coef[place] = added
-            norms[place] = square
-            lengths[place] = high - low
-            for q in range(high - low):
-                if is_dense:
-                    values[place, q] = X[t, q]
-                else:
-                    values[place, q] = data[low + q]
-                    columns[place, q] = indices[low + q]
-        if heir >= 0:
-            coef[heir] += removed
-    return n
+        if slot != NOT_KEPT:
+            copy_to(rows[slot], row)
+    return len(batch.X)
 
 
 @jit(reorder_sums=True)
-def score_dense(
-    X: FloatArray, basis: FloatArray, coef: FloatArray, gamma: float, out: FloatArray
+def oilk_steps_csr(
+    batch: CSRBatch, settings: Settings, support: Support, rows: SparseRows
+) -> int:
+    """Take in CSR rows likewise."""
+    kernel = np.empty(rows.norms.shape[0])
+    for t in range(batch.is_pos.shape[0]):
+        square = scatter(batch, t, rows.work)
+        for i in range(kernel.shape[0]):
+            distance = square + rows.norms[i] - 2.0 * slot_dot(rows, i, rows.work)
+            kernel[i] = np.exp(-settings.gamma * max(0.0, distance))
+        clear(batch, t, rows.work)
+        slot = oilk_step(batch.is_pos[t], batch.slots[t], kernel, settings, support)
+        if slot == OVERFLOW:
+            return t
+        if slot != NOT_KEPT:
+            store(batch, t, square, rows, slot)
+    return len(batch.is_pos)
+
+
+@jit(reorder_sums=True)
+def oilk_scores(
+    X: FloatArray, rows: FloatArray, coef: FloatArray, gamma: float, out: FloatArray
 ) -> None:
     """Write the scores of dense rows.
 
     Row by row, so that equal rows get equal scores, to the last bit.
     """
     for t in range(X.shape[0]):
-        score = 0.0
-        for i in range(basis.shape[0]):
-            distance = 0.0
-            for j in range(X.shape[1]):
-                gap = X[t, j] - basis[i, j]
-                distance += gap * gap
-            score += coef[i] * np.exp(-gamma * distance)
-        out[t] = score
+        out[t] = 0.0
+        for i in range(rows.shape[0]):
+            out[t] += coef[i] * np.exp(-gamma * squared_distance(X[t], rows[i]))
 
 
 @jit(reorder_sums=True)
-def score_csr(
-    data: FloatArray,
-    indices: NDArray[np.int32],
-    indptr: NDArray[np.int32],
-    values: FloatArray,
-    columns: NDArray[np.int32],
-    starts: NDArray[np.int32],
-    coef: FloatArray,
-    gamma: float,
-    work: FloatArray,
-    out: FloatArray,
-) -> None:
-    """Write the scores of CSR rows; the basis is the CSR ``values, columns, starts``.
+def oilk_step(
+    is_pos: bool, slot: int, kernel: FloatArray, settings: Settings, support: Support
+) -> int:
+    """Learn from a row, given its kernel with the support rows.
 
-    ``work`` is zero before and after.
+    ``slot`` is what the reservoir has drawn, for when its class has as many support
+    rows as it may. Returns where to put the row, or NOT_KEPT or OVERFLOW.
     """
-    n_basis = coef.shape[0]
-    norms = np.zeros(n_basis)
-    for i in range(n_basis):
-        for q in range(starts[i], starts[i + 1]):
-            norms[i] += values[q] * values[q]
-    for t in range(out.shape[0]):
-        square, score = 0.0, 0.0
-        for q in range(indptr[t], indptr[t + 1]):
-            work[indices[q]] = data[q]
-            square += data[q] * data[q]
-        for i in range(n_basis):
-            product = 0.0
-            for q in range(starts[i], starts[i + 1]):
-                product += values[q] * work[columns[q]]
-            distance = max(0.0, square + norms[i] - 2.0 * product)
-            score += coef[i] * np.exp(-gamma * distance)
-        for q in range(indptr[t], indptr[t + 1]):
-            work[indices[q]] = 0.0
-        out[t] = score
+    coef, n_added, n_seen = support.coef, support.n_added, support.n_seen
+    budget = coef.shape[0] // 2
+    own = 1 if is_pos else 0
+    other, sign = 1 - own, 2.0 * own - 1.0
+    slopes = np.empty(min(n_added[other], budget))
+    n_pairs, total = pair_slopes(other, kernel, settings, support, slopes)
+    shrink, weight = rates(settings, n_seen, own)
+    step = shrink * weight * max(1.0, n_seen[other] / budget)
+    if settings.is_squared and settings.loss_weight == 0.0:
+        step = min(step, STABLE / max(1, n_pairs))
+    added = step * total
+    if n_added[other] == 0 or (n_added[own] == 0 and n_pairs == 0):
+        added = shrink * weight
+    if not added < LARGEST_STEP:
+        return OVERFLOW
+    n_seen[own] += 1
+    for i in range(coef.shape[0]):
+        coef[i] *= 1.0 - shrink
+    add_scaled(coef[other * budget :][: slopes.shape[0]], -sign * step, slopes)
+    if added == 0.0:
+        return NOT_KEPT
+    if n_added[own] < budget or settings.is_fifo:
+        slot = n_added[own] % budget
+    n_added[own] += 1
+    place = own * budget + slot if slot >= 0 else NOT_KEPT
+    add_support(own, place, sign * added, kernel, settings, support)
+    return place
+
+
+@jit(reorder_sums=True, inline=True)
+def pair_slopes(
+    other: int,
+    kernel: FloatArray,
+    settings: Settings,
+    support: Support,
+    slopes: FloatArray,
+) -> tuple[int, float]:
+    """Write the slope of each loss; return how many are positive, and their sum."""
+    gram, coef = support.gram, support.coef
+    first = other * (coef.shape[0] // 2)
+    sign = 1.0 - 2.0 * other
+    score = dot(kernel, coef)
+    n_pairs = 0
+    for b in range(slopes.shape[0]):
+        slopes[b] = max(0.0, 1.0 - sign * (score - dot(gram[first + b], coef)))
+        n_pairs += slopes[b] > 0.0
+    if 0 < settings.n_neighbors < n_pairs:
+        n_pairs = settings.n_neighbors
+        keep_nearest(slopes, kernel[first:], n_pairs)
+    total = 0.0
+    for b in range(slopes.shape[0]):
+        if slopes[b] > 0.0:
+            slopes[b] = 2.0 * slopes[b] if settings.is_squared else 1.0
+            total += slopes[b]
+    return n_pairs, total
+
+
+@jit(inline=True)
+def keep_nearest(losses: FloatArray, kernel: FloatArray, n_neighbors: int) -> None:
+    """Set all losses to zero but those of the nearest; the first of equally near."""
+    for _ in range(n_neighbors):
+        nearest = -1
+        for b in range(losses.shape[0]):
+            if losses[b] > 0.0 and (nearest < 0 or kernel[b] > kernel[nearest]):
+                nearest = b
+        losses[nearest] *= -1.0  # taken
+    for b in range(losses.shape[0]):
+        losses[b] = max(0.0, -losses[b])
+
+
+@jit(inline=True)
+def rates(settings: Settings, n_seen: IntArray, own: int) -> tuple[float, float]:
+    """Return eta and C for the next row, which is of class ``own``."""
+    seen = n_seen[0] + n_seen[1] + 1
+    shrink, weight = settings.step_size, settings.loss_weight
+    if shrink == 0.0:
+        shrink = FIRST_RATE if settings.is_fifo else min(FIRST_RATE, MEMORY / seen)
+    if weight == 0.0:
+        n_own, n_other = n_seen[own] + 1, max(1, n_seen[1 - own])
+        balance = (0.25 * seen / n_own) * (seen / n_other)
+        weight = WEIGHT * np.sqrt(max(seen, SHORT)) / seen * min(MOST_BALANCE, balance)
+    return shrink, weight
+
+
+@jit(inline=True)
+def add_support(
+    own: int,
+    place: int,
+    added: float,
+    kernel: FloatArray,
+    settings: Settings,
+    support: Support,
+) -> None:
+    """Put a row with weight ``added`` in its place; pass on the weight dropped."""
+    gram, coef = support.gram, support.coef
+    near, dropped = kernel, added
+    if place != NOT_KEPT:
+        near, dropped = gram[place].copy(), coef[place]
+        near[place] = kernel[place]
+        kernel[place] = 1.0
+        copy_to(gram[place], kernel)
+        copy_to(gram[:, place], kernel)
+        coef[place] = added
+    if settings.compensate and dropped != 0.0:
+        budget = coef.shape[0] // 2
+        heir = own * budget
+        for i in range(heir, heir + budget):
+            if near[i] > near[heir]:
+                heir = i
+        coef[heir] += dropped

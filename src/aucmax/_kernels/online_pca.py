@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aucmax._kernels.jit import jit
-from aucmax._kernels.vectors import add_scaled, dot
+from aucmax._kernels.rows import add_scaled, copy_to, dot
 from aucmax._utils.typing import FloatArray, IntArray
 
 # What is left of a row is rounding if its square is smaller, relative to the row's.
@@ -112,8 +112,7 @@ def sga_steps(
         t = n_seen[0]
         weight = (1.0 + amnesic) / (t + amnesic)
         step = step_size / t**decay / spread[0] if spread[0] > LEAST_SPREAD else 0.0
-        for j in range(d):
-            deflated[j] = row[j]
+        copy_to(deflated, row)
         for i in range(n_known):
             along = move_sga(directions[i], step, row, deflated)
             variances[i] += weight * (along * along - variances[i])
@@ -150,21 +149,6 @@ def move_sga(
     if abs(size - 1.0) > STRETCHED:
         divide(direction, np.sqrt(size))
     return along
-
-
-@jit(reorder_sums=True)
-def project(X: FloatArray, mean: FloatArray, axes: FloatArray, out: FloatArray) -> None:
-    """Write ``(X - mean) @ axes.T``.
-
-    One row at a time: a row must get the same values alone and among others, to the
-    last bit, which BLAS does not promise. Neighbours at equal distances need that.
-    """
-    row = np.empty(X.shape[1])
-    for k in range(X.shape[0]):
-        for j in range(row.shape[0]):
-            row[j] = X[k, j] - mean[j]
-        for i in range(axes.shape[0]):
-            out[k, i] = dot(row, axes[i])
 
 
 @jit(reorder_sums=True)

@@ -5,26 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aucmax._kernels.averaged_weights import (
-    CLASS_FIELDS,
-    CSR,
-    Row,
-    State,
-    Step,
-    auto_length,
-    count_row,
-    entries_of,
-    mean_size,
-    measure_csr,
-    measure_dense,
-    move_csr,
-    move_dense,
-    sizes_with,
-)
+from aucmax._kernels import averaged_weights as averaged
+from aucmax._kernels.averaged_weights import CSR, Row, State, Step
 from aucmax._kernels.jit import jit
 from aucmax._utils.typing import FloatArray, IntArray
 
-CLASS = np.dtype(CLASS_FIELDS)
+CLASS = np.dtype(averaged.CLASS_FIELDS)
 SCALARS = np.dtype([("intercept", float), ("weight_sum", float)])
 EXPONENTIAL, SQUARE, LOGISTIC = 0, 1, 2
 # exp(30) is 1e13; no step needs more.
@@ -69,15 +55,17 @@ def univariate_step(row: Row, label: int, rates: Rates, state: State) -> Step:
     sign = 2.0 * label - 1.0
     t = own["n_rows"] + other["n_rows"] + 1.0
     weight = other["n_rows"] / t
-    sizes = sizes_with(own, row)
+    sizes = averaged.sizes_with(own, row)
     length = rates.rate
     # The intercept is the weight of one more feature, whose square is ``extra``: one,
     # or as large as the others together.
     extra = 1.0 if rates.has_intercept else 0.0
     if rates.is_auto:
-        extra *= mean_size(sizes, other, weight)
+        extra *= averaged.mean_size(sizes, other, weight)
         balanced = 4.0 * weight * (1.0 - weight) * rates.rate
-        length = auto_length(balanced, sizes, other, weight, extra, rates.alpha)
+        length = averaged.auto_length(
+            balanced, sizes, other, weight, extra, rates.alpha
+        )
     class_weight = min(0.5 * t / (own["n_rows"] + 1.0), rates.max_class_weight)
     margin = sign * (row.score + scalars["intercept"])
     pull = length * class_weight * negative_slope(rates.loss, margin)
@@ -92,36 +80,32 @@ def univariate_step(row: Row, label: int, rates: Rates, state: State) -> Step:
         return Step(0.0, 0.0, 0.0, 0.0, False)
     scalars["intercept"] += sign * extra * pull
     scalars["weight_sum"] += 1.0
-    count_row(own, sizes)
+    averaged.count_row(own, sizes)
     keep = max(0.0, 1.0 - length * rates.alpha)
     return Step(keep, sign * pull, 1.0, 1.0 / t, True)
 
 
 @jit(reorder_sums=True)
-def univariate_steps_dense(
-    X: FloatArray, labels: IntArray, rates: Rates, state: State
-) -> int:
-    """Learn rows in order; return how many before one step would overflow."""
+def steps_dense(X: FloatArray, labels: IntArray, rates: Rates, state: State) -> int:
+    """Step down the loss of each row; return how many precede an overflow."""
     z = np.empty(X.shape[1])
     for i in range(len(X)):
-        row = measure_dense(X[i], z, labels[i], rates.is_centred, state)
+        row = averaged.measure_dense(X[i], z, labels[i], rates.is_centred, state)
         step = univariate_step(row, labels[i], rates, state)
         if not step.is_finite:
             return i
-        move_dense(X[i], z, labels[i], rates.is_centred, state, step)
+        averaged.move_dense(X[i], z, labels[i], rates.is_centred, state, step)
     return len(X)
 
 
 @jit(reorder_sums=True)
-def univariate_steps_csr(
-    rows: CSR, labels: IntArray, rates: Rates, state: State
-) -> int:
-    """Learn CSR rows in order; return how many before one step would overflow."""
+def steps_csr(rows: CSR, labels: IntArray, rates: Rates, state: State) -> int:
+    """Step down the loss of each CSR row; return how many precede an overflow."""
     for i in range(len(labels)):
-        x = entries_of(rows, i)
-        row, products = measure_csr(x, labels[i], rates.is_centred, state)
+        x = averaged.entries(rows, i)
+        row, products = averaged.measure_csr(x, labels[i], rates.is_centred, state)
         step = univariate_step(row, labels[i], rates, state)
         if not step.is_finite:
             return i
-        move_csr(x, labels[i], rates.is_centred, state, products, row, step)
+        averaged.move_csr(x, labels[i], rates.is_centred, state, products, row, step)
     return len(labels)

@@ -12,26 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aucmax._kernels.averaged_weights import (
-    CLASS_FIELDS,
-    CSR,
-    Row,
-    State,
-    Step,
-    auto_length,
-    count_row,
-    entries_of,
-    measure_csr,
-    measure_dense,
-    move_csr,
-    move_dense,
-    sizes_with,
-)
+from aucmax._kernels import averaged_weights as averaged
+from aucmax._kernels.averaged_weights import CSR, Row, State, Step
 from aucmax._kernels.jit import jit
 from aucmax._utils.typing import FloatArray, IntArray
 
 # "score" is the mean score of the class, where it is learned.
-CLASS = np.dtype([*CLASS_FIELDS, ("score", float)])
+CLASS = np.dtype([*averaged.CLASS_FIELDS, ("score", float)])
 SCALARS = np.dtype(
     [(name, float) for name in ("dual", "largest_norm", "weight_sum", "n_projections")]
 )
@@ -60,12 +47,12 @@ def solam_step(row: Row, label: int, rates: Rates, state: State) -> Step:
     t = own["n_rows"] + other["n_rows"] + 1.0
     weight = other["n_rows"] / t
     ridge = rates.alpha * weight * (1.0 - weight)
-    sizes = sizes_with(own, row)
+    sizes = averaged.sizes_with(own, row)
     if rates.is_auto:
         rate = rates.rate
         # A ball that holds the weights back needs steps that go to zero.
         curbed = rate / np.sqrt(1.0 + saddle["n_projections"])
-        length = auto_length(curbed, sizes, other, weight, 0.0, ridge)
+        length = averaged.auto_length(curbed, sizes, other, weight, 0.0, ridge)
     else:
         rate = rates.rate / np.sqrt(t)
         length = rate
@@ -92,34 +79,32 @@ def solam_step(row: Row, label: int, rates: Rates, state: State) -> Step:
             sign * row.score + (1.0 - weight) * saddle["dual"]
         )
         saddle["dual"] = min(max(dual, -2.0 * most), 2.0 * most)
-    count_row(own, sizes)
+    averaged.count_row(own, sizes)
     saddle["weight_sum"] += rate
     return Step(keep, pull, rate, rate / saddle["weight_sum"], True)
 
 
 @jit(reorder_sums=True)
-def solam_steps_dense(
-    X: FloatArray, labels: IntArray, rates: Rates, state: State
-) -> int:
-    """Learn rows in order; return how many before one step would overflow."""
+def steps_dense(X: FloatArray, labels: IntArray, rates: Rates, state: State) -> int:
+    """Step with each row; return how many rows precede an overflow."""
     z = np.empty(X.shape[1])
     for i in range(len(X)):
-        row = measure_dense(X[i], z, labels[i], rates.is_exact, state)
+        row = averaged.measure_dense(X[i], z, labels[i], rates.is_exact, state)
         step = solam_step(row, labels[i], rates, state)
         if not step.is_finite:
             return i
-        move_dense(X[i], z, labels[i], rates.is_exact, state, step)
+        averaged.move_dense(X[i], z, labels[i], rates.is_exact, state, step)
     return len(X)
 
 
 @jit(reorder_sums=True)
-def solam_steps_csr(rows: CSR, labels: IntArray, rates: Rates, state: State) -> int:
-    """Learn CSR rows in order; return how many before one step would overflow."""
+def steps_csr(rows: CSR, labels: IntArray, rates: Rates, state: State) -> int:
+    """Step with each CSR row; return how many rows precede an overflow."""
     for i in range(len(labels)):
-        x = entries_of(rows, i)
-        row, products = measure_csr(x, labels[i], rates.is_exact, state)
+        x = averaged.entries(rows, i)
+        row, products = averaged.measure_csr(x, labels[i], rates.is_exact, state)
         step = solam_step(row, labels[i], rates, state)
         if not step.is_finite:
             return i
-        move_csr(x, labels[i], rates.is_exact, state, products, row, step)
+        averaged.move_csr(x, labels[i], rates.is_exact, state, products, row, step)
     return len(labels)

@@ -97,7 +97,7 @@ def fingerprint(*values: Any) -> str:
     return digest.hexdigest()
 
 
-def take_over(model: Any, saved: Any) -> None:
+def restore_into(model: Any, saved: Any) -> None:
     """Give a model the state of a saved one of its kind; it says as much as before."""
     kept = {name: value for name, value in vars(model).items() if name == "verbose"}
     vars(model).clear()
@@ -112,7 +112,7 @@ def skip(batches: Iterable[Any], n_batches: int) -> Iterable[Any]:
     return islice(batches, n_batches, None)
 
 
-def go_on(batches: Iterable[Any], n_batches: int, first: str) -> Iterable[Any]:
+def resume_batches(batches: Iterable[Any], n_batches: int, first: str) -> Iterable[Any]:
     """Return the batches after so many, if the first one is that of ``first``."""
     if n_batches == 0:
         return batches

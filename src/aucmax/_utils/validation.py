@@ -29,7 +29,6 @@ __all__ = [
     "Batch",
     "FitInputs",
     "StrOptions",
-    "all_or_nothing",
     "check_batch",
     "check_entries",
     "check_features",
@@ -43,6 +42,7 @@ __all__ = [
     "ignoring_overflow",
     "n_threads",
     "refuse_huge",
+    "restore_attributes_on_error",
     "split_labels",
     "validated",
 ]
@@ -70,6 +70,25 @@ class FitInputs(NamedTuple):
     is_pos: BoolArray
     weight: FloatArray
     classes: NDArray[Any]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Precision of the rows."""
+        dtype: np.dtype[Any] = self.X.dtype
+        return dtype
+
+    def collect(self, function: Callable[[Matrix], NDArray[Any]]) -> NDArray[Any]:
+        """Return one number per row, as a function of all rows gives it."""
+        return function(self.X)
+
+    def drop_zero_weight(self) -> "FitInputs":
+        """Return only the rows that have weight."""
+        used = self.weight > 0.0
+        if np.all(used):
+            return self
+        return FitInputs(
+            self.X[used], self.is_pos[used], self.weight[used], self.classes
+        )
 
 
 def validated(fit: Fit) -> Fit:
@@ -129,23 +148,13 @@ class Batch(NamedTuple):
 
 
 def check_batch(
-    estimator: Any,
-    X: Any,
-    y: ArrayLike,
-    classes: ArrayLike | None,
-    *,
-    is_within: Callable[[Matrix, float], bool] | None = None,
+    estimator: Any, X: Any, y: ArrayLike, classes: ArrayLike | None
 ) -> Batch:
-    """Validate the arguments of ``partial_fit``; the first call sets the features.
-
-    ``is_within`` may tell faster than we can that no value is NaN or above a limit.
-    """
+    """Validate the arguments of ``partial_fit``; the first call sets the features."""
     known = getattr(estimator, "classes_", None)
     if known is None:
         X = check_rows(estimator, X)[0]
-    elif _has_known_form(estimator, X) and (is_within or _is_within)(
-        X, LARGEST[X.dtype]
-    ):
+    elif _has_known_form(estimator, X) and _is_within(X, LARGEST[X.dtype]):
         X = X if type(X) is np.ndarray else _canonical(X)
     else:
         X = check_features(estimator, X)
@@ -156,7 +165,7 @@ def check_batch(
 
 
 @contextmanager
-def all_or_nothing(estimator: Any) -> Iterator[None]:
+def restore_attributes_on_error(estimator: Any) -> Iterator[None]:
     """Put the estimator back as it was when the body raises: nothing half-fitted."""
     before = dict(vars(estimator))
     try:

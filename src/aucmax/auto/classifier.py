@@ -18,8 +18,8 @@ from aucmax._utils.typing import FloatArray
 from aucmax._utils.validation import (
     POSITIVE,
     StrOptions,
-    all_or_nothing,
     check_is_fitted,
+    restore_attributes_on_error,
     split_labels,
     validated,
 )
@@ -164,7 +164,7 @@ class AUCClassifier(AUCScorer):
         self : AUCClassifier
             The fitted estimator.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             families = _check_families(self.families)
             effective_n_jobs(self.n_jobs)  # refuses 0 now rather than in every fold
             clock = Clock(self.time_budget)

@@ -9,11 +9,9 @@ from numpy.typing import NDArray
 
 from aucmax._utils.optional import import_optional
 from aucmax._utils.validation import check_is_fitted
-from aucmax.distributed._inputs import DaskInputs
 from aucmax.distributed._partitions import is_array, is_dask, is_frame
 from aucmax.distributed.auc import roc_auc
-from aucmax.estimators._base import AUCScorer, LinearScorer
-from aucmax.solvers._base import Result
+from aucmax.estimators._base import AUCScorer
 
 
 class DaskScorer(AUCScorer):
@@ -108,13 +106,6 @@ class DaskScorer(AUCScorer):
             f"{type(self).__name__} has no fit_stream. Use {self._local.__name__} for "
             "batches that come one after the other."
         )
-
-
-def store_linear(model: LinearScorer, result: Result, inputs: DaskInputs) -> None:
-    """Keep what was learned; the intercept is the threshold on all rows."""
-    model._warn_unless_converged(result)
-    model._keep(result, inputs.classes, inputs.dtype)
-    model._set_threshold(inputs.collect(model._project), inputs)
 
 
 def _map_rows(function: Any, X: Any, nothing: NDArray[Any]) -> Any:

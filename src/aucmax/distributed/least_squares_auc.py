@@ -3,12 +3,12 @@
 
 from typing import Any, Self
 
-from aucmax._utils.validation import all_or_nothing, validated
+from aucmax._utils.validation import restore_attributes_on_error, validated
 from aucmax.distributed._cluster import fetch
 from aucmax.distributed._inputs import check_inputs, linear_design
 from aucmax.distributed._moments import moments_of
 from aucmax.distributed._partitions import partitions_of
-from aucmax.distributed._scorer import DaskScorer, store_linear
+from aucmax.distributed._scorer import DaskScorer
 from aucmax.estimators.least_squares_auc import LeastSquaresAUC
 from aucmax.solvers.closed_form import solve_moments
 
@@ -74,7 +74,7 @@ class DaskLeastSquaresAUC(DaskScorer, LeastSquaresAUC):
         self : DaskLeastSquaresAUC
             The fitted estimator.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             partitions = partitions_of(
                 X, y, sample_weight, name=type(self).__name__, local="LeastSquaresAUC"
             )
@@ -84,5 +84,5 @@ class DaskLeastSquaresAUC(DaskScorer, LeastSquaresAUC):
                 result = solve_moments(pos, neg, alpha=self.alpha)
             else:
                 result = self._solve_implicit(linear_design(inputs), inputs)
-            store_linear(self, result, inputs)
+            self._store(result, inputs)
         return self

@@ -7,19 +7,18 @@ from sklearn.utils import check_random_state
 
 from aucmax._utils.memory import parse_bytes
 from aucmax._utils.typing import Matrix
-from aucmax._utils.validation import FitInputs, all_or_nothing, validated
+from aucmax._utils.validation import FitInputs, restore_attributes_on_error, validated
 from aucmax.design import Design, MappedDesign
 from aucmax.design.mapped import BLOCK_ROWS, RowMap
 from aucmax.distributed._inputs import DaskInputs, check_inputs, take_rows
 from aucmax.distributed._partitions import partitions_of
 from aucmax.distributed._scorer import DaskScorer
 from aucmax.distributed.design import DaskDesign, keep_blocks
-from aucmax.estimators._holdout import row_keys
 from aucmax.estimators._kernel_choice import nystroem_design
 from aucmax.estimators._mapped_fit import fit_mapped
-from aucmax.estimators._source import spread_rows
 from aucmax.estimators.nbauc import NBAUC
 from aucmax.features.nystroem import Nystroem
+from aucmax.streams.passes import sample_rows
 
 
 class DaskNBAUC(DaskScorer, NBAUC):
@@ -92,7 +91,7 @@ class DaskNBAUC(DaskScorer, NBAUC):
         self : DaskNBAUC
             The fitted estimator.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             budget = parse_bytes(self.memory_budget)
             partitions = partitions_of(
                 X, y, sample_weight, name=type(self).__name__, local="NBAUC"
@@ -100,16 +99,14 @@ class DaskNBAUC(DaskScorer, NBAUC):
             # Rows are mapped in the same company as in memory, and so rounded alike.
             inputs = check_inputs(self, partitions, multiple=BLOCK_ROWS, drop_idle=True)
             seed = check_random_state(self.random_state).randint(2**31 - 1)
-            sample = sample_rows(inputs)
+            sample = sample_inputs(inputs)
             choice = self._choose(sample, seed)
             if len(choice.tried) and len(sample.is_pos) < inputs.shape[0]:
                 choice = choice._replace(is_from_a_part=True)
             feature_map = self._fit_map(sample, choice.gamma, seed, inputs.shape[0])
             design = mapped_design(inputs, sample.X, feature_map, budget)
-            result = fit_mapped(
-                self, design, inputs, choice, lambda: inputs.collect(row_keys)
-            )
-            self._keep(feature_map, result, inputs.classes)
+            fit = fit_mapped(self, design, inputs, choice)
+            self._keep(feature_map, choice, fit, inputs.classes)
             self._set_threshold(inputs.collect(self._expand), inputs)
         return self
 
@@ -132,8 +129,8 @@ def mapped_design(
     return nystroem_design(make_blocks, like, feature_map)
 
 
-def sample_rows(inputs: DaskInputs) -> FitInputs:
+def sample_inputs(inputs: DaskInputs) -> FitInputs:
     """Return all rows if they are few, else a spread of them, as for a stream."""
-    index, weight = spread_rows(inputs.is_pos, inputs.weight, inputs.shape[1])
+    index, weight = sample_rows(inputs.is_pos, inputs.weight, inputs.shape[1])
     rows = take_rows(inputs, index)
     return FitInputs(rows, inputs.is_pos[index], weight, inputs.classes)

@@ -9,16 +9,20 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from aucmax._utils.typing import Matrix
-from aucmax._utils.validation import all_or_nothing, split_labels, validated
+from aucmax._utils.validation import (
+    restore_attributes_on_error,
+    split_labels,
+    validated,
+)
 from aucmax.distributed._cluster import fetch
 from aucmax.distributed._inputs import DaskInputs, check_inputs
 from aucmax.distributed._moments import moments_of
 from aucmax.distributed._partitions import partitions_of
 from aucmax.distributed._sample import add_drawn, draw_tasks
 from aucmax.distributed._scorer import DaskScorer
-from aucmax.estimators._online_stream import OnlineStream
 from aucmax.estimators.opauc import OPAUC
 from aucmax.solvers.online.exact import ExactLearner
+from aucmax.streams.online import OnlineStream
 
 
 class DaskOPAUC(DaskScorer, OPAUC):
@@ -89,10 +93,10 @@ class DaskOPAUC(DaskScorer, OPAUC):
             The fitted estimator; after an error, as it was before.
         """
         self._refuse_other_methods()
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             inputs = self._check(X, y, None, goes_on=False)
             self.classes_ = inputs.classes
-            self._open(_no_rows(inputs))
+            self._stream, _ = self._start_learner(_no_rows(inputs))
             self._learn(inputs)
         return self
 
@@ -118,7 +122,7 @@ class DaskOPAUC(DaskScorer, OPAUC):
             The estimator; after an error, as it was before.
         """
         self._refuse_other_methods()
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             goes_on = hasattr(self, "_stream")
             known = self._known_classes(classes) if goes_on else classes
             if not goes_on and classes is not None:
@@ -126,7 +130,7 @@ class DaskOPAUC(DaskScorer, OPAUC):
             inputs = self._check(X, y, known, goes_on=goes_on)
             self.classes_ = inputs.classes
             if not goes_on:
-                self._open(_no_rows(inputs))
+                self._stream, _ = self._start_learner(_no_rows(inputs))
             self._learn(inputs)
         return self
 

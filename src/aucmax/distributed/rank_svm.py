@@ -5,11 +5,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from aucmax._utils.validation import COUNT, StrOptions, all_or_nothing, validated
+from aucmax._utils.validation import (
+    COUNT,
+    StrOptions,
+    restore_attributes_on_error,
+    validated,
+)
 from aucmax.distributed._binned_fit import minimise_binned
 from aucmax.distributed._inputs import DaskInputs, check_inputs, linear_design
 from aucmax.distributed._partitions import partitions_of
-from aucmax.distributed._scorer import DaskScorer, store_linear
+from aucmax.distributed._scorer import DaskScorer
 from aucmax.estimators.rank_svm import RankSVM
 
 
@@ -122,7 +127,7 @@ class DaskRankSVM(DaskScorer, RankSVM):
             The fitted estimator.
         """
         self._check_binned()
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             partitions = partitions_of(
                 X, y, sample_weight, name=type(self).__name__, local="RankSVM"
             )
@@ -132,7 +137,7 @@ class DaskRankSVM(DaskScorer, RankSVM):
             else:
                 start = self._start(inputs.shape[1])
                 result = self._solve(linear_design(inputs), inputs, start)
-                store_linear(self, result, inputs)
+                self._store(result, inputs)
                 self.objective_error_ = 0.0
         return self
 

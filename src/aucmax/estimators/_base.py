@@ -2,6 +2,7 @@
 """What all our classifiers share: AUC as score, a threshold, two classes."""
 
 import warnings
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,19 +14,27 @@ from aucmax._utils.progress import report
 from aucmax._utils.state import expect, expect_count, expect_finite, is_fitted
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix
 from aucmax._utils.validation import (
-    FitInputs,
     check_features,
     check_is_fitted,
     split_labels,
 )
-from aucmax.estimators._source import StreamInputs, name_features
 from aucmax.metrics.auc import roc_auc
 from aucmax.metrics.threshold import balanced_threshold
 from aucmax.solvers._base import OnStep, Result, Step
 
 
-class Labelled(Protocol):
-    """What a solver needs to know of the rows, besides their design."""
+class TrainingRows(Protocol):
+    """Rows to fit on, besides their design: in memory, in batches or on a cluster."""
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The two labels."""
+        ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Precision of the rows."""
+        ...
 
     @property
     def is_pos(self) -> BoolArray:
@@ -37,13 +46,16 @@ class Labelled(Protocol):
         """How often each row counts."""
         ...
 
+    def collect(self, function: Callable[[Matrix], NDArray[Any]]) -> NDArray[Any]:
+        """Return one number per row, from a function of some rows."""
+        ...
+
 
 class AUCScorer(ClassifierMixin, BaseEstimator):
     """Binary classifier whose ``score`` is the AUC."""
 
     classes_: NDArray[Any]
     n_features_in_: int
-    verbose: int
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of each row.
@@ -119,6 +131,20 @@ class AUCScorer(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+
+class SolvedScorer(AUCScorer):
+    """Scorer that a solver fits to all rows."""
+
+    intercept_: NDArray[Any]
+    n_iter_: int
+    history_: list[Any]
+    verbose: int
+
+    def _set_threshold(self, scores: NDArray[Any], rows: TrainingRows) -> None:
+        """Set the intercept from the scores, without one, of the training rows."""
+        threshold = balanced_threshold(scores, rows.is_pos, rows.weight)
+        self.intercept_ = np.array([-threshold])
+
     def _warn_unless_converged(self, result: Result) -> None:
         if not result.converged:
             warnings.warn(
@@ -128,6 +154,11 @@ class AUCScorer(ClassifierMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=5,
             )
+
+    def _keep_progress(self, result: Result) -> None:
+        self.n_iter_ = result.n_iter
+        self.objective_ = result.value
+        self.history_ = result.history
 
     def _on_step(self) -> OnStep | None:
         if not self.verbose:
@@ -143,12 +174,10 @@ class AUCScorer(ClassifierMixin, BaseEstimator):
         return show
 
 
-class LinearScorer(AUCScorer):
+class LinearScorer(SolvedScorer):
     """Scores are ``X @ coef_ + intercept_``."""
 
     coef_: NDArray[Any]
-    intercept_: NDArray[Any]
-    n_iter_: int
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Return the score of each row; positive means ``classes_[1]``.
@@ -175,32 +204,19 @@ class LinearScorer(AUCScorer):
         expect_finite(self, "coef_", (1, self.n_features_in_))
         expect_finite(self, "intercept_", (1,))
 
-    def _store(self, result: Result, inputs: FitInputs) -> None:
+    def _store(self, result: Result, rows: TrainingRows) -> None:
         """Keep what was learned; the intercept is the threshold on these rows."""
         self._warn_unless_converged(result)
-        self._keep(result, inputs.classes, inputs.X.dtype)
-        self._set_threshold(self._project(inputs.X), inputs)
-
-    def _store_stream(self, result: Result, inputs: StreamInputs) -> None:
-        """Do the same with rows that come in batches."""
-        self._warn_unless_converged(result)
-        self._keep(result, inputs.classes, inputs.dtype)
-        self._set_threshold(inputs.collect(self._project), inputs)
-        name_features(self, inputs.rows.source)
+        self._keep(result, rows.classes, rows.dtype)
+        self._set_threshold(rows.collect(self._project), rows)
+        self.intercept_ = self.intercept_.astype(self.coef_.dtype)
 
     def _keep(
         self, result: Result, classes: NDArray[Any], dtype: np.dtype[Any]
     ) -> None:
         self.classes_ = classes
         self.coef_ = result.coef.astype(dtype)[None, :]
-        self.n_iter_ = result.n_iter
-        self.objective_ = result.value
-        self.history_ = result.history
-
-    def _set_threshold(self, scores: NDArray[Any], rows: Labelled) -> None:
-        """Set the intercept from the scores, without one, of the training rows."""
-        threshold = balanced_threshold(scores, rows.is_pos, rows.weight)
-        self.intercept_ = np.array([-threshold], dtype=self.coef_.dtype)
+        self._keep_progress(result)
 
     def _start(self, n_features: int) -> FloatArray | None:
         """Coefficients of the last fit, when ``warm_start`` asks for them."""

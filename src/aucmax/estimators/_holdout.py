@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Dealing rows into folds by what they hold, not by where they stand.
+"""Leaving rows out: by what they hold, or at random.
 
-Equal rows land in the same fold, so none is scored by a model that has seen its copy,
-and a row of weight two is dealt like two rows. The same data give the same folds in any
-order.
+By what they hold, equal rows land in the same fold, so none is scored by a model that
+has seen its copy, and a row of weight two is dealt like two rows. The same data give
+the same folds in any order.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from aucmax import _kernels
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray, Matrix
 
 
-def row_keys(X: Matrix, seed: int = 0) -> FloatArray:
+def row_hashes(X: Matrix, seed: int = 0) -> FloatArray:
     """Return one number per row: its projection on a random direction.
 
     Equal rows get equal numbers, to the last bit; others differ, almost surely.
@@ -59,3 +59,24 @@ def thin_rows(
         spread = np.linspace(0, len(rows), room, endpoint=False).astype(np.int64)
         parts.append(rows[spread])
     return np.sort(np.concatenate(parts))
+
+
+def hold_out(
+    is_pos: BoolArray, fraction: float, max_rows: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the positives and negatives to train on, and rows of both to leave out.
+
+    None are left out for a fraction of zero, or where a class has one row only.
+    """
+    fraction = min(fraction, max_rows / is_pos.shape[0])
+    kept, held = [], []
+    for mask in (is_pos, ~is_pos):
+        rows = np.flatnonzero(mask)
+        count = max(1, round(fraction * len(rows)))
+        chosen = np.zeros(len(rows), dtype=bool)
+        chosen[rng.permutation(len(rows))[:count]] = True
+        kept.append(rows[~chosen])
+        held.append(rows[chosen])
+    if fraction == 0.0 or min(map(len, kept)) == 0:
+        return np.flatnonzero(is_pos), np.flatnonzero(~is_pos), np.empty(0, np.int64)
+    return kept[0], kept[1], np.concatenate(held)

@@ -19,12 +19,11 @@ from aucmax._utils.validation import (
     check_is_fitted,
 )
 from aucmax.design.mapped import BLOCK_ROWS
-from aucmax.estimators._base import AUCScorer, Labelled
+from aucmax.estimators._base import SolvedScorer
 from aucmax.features.kernels import Kernel, PreparedKernel
-from aucmax.metrics.threshold import balanced_threshold
 
 
-class KernelScorer(AUCScorer):
+class KernelScorer(SolvedScorer):
     """Scores are ``kernel(X, basis_) @ dual_coef_[0] + intercept_``."""
 
     _kernel_constraints: ClassVar[dict[str, Any]] = {
@@ -38,7 +37,6 @@ class KernelScorer(AUCScorer):
     kernel_: Kernel
     basis_: NDArray[Any]
     dual_coef_: NDArray[Any]
-    intercept_: NDArray[Any]
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Return the score of each row; positive means ``classes_[1]``.
@@ -93,11 +91,6 @@ class KernelScorer(AUCScorer):
         self.kernel_ = kernel
         self.basis_ = basis
         self.dual_coef_ = dual_coef[None, :]
-
-    def _set_threshold(self, scores: FloatArray, rows: Labelled) -> None:
-        """Set the intercept from the scores, without one, of the training rows."""
-        threshold = balanced_threshold(scores, rows.is_pos, rows.weight)
-        self.intercept_ = np.array([-threshold])
 
     def _expand(self, X: Matrix) -> NDArray[Any]:
         """Return the scores without the intercept, a block of rows at a time."""

@@ -20,15 +20,15 @@ from aucmax._utils.validation import FitInputs
 from aucmax.design import Design, MappedDesign, StreamedDesign, mixed_design
 from aucmax.design.mapped import BLOCK_ROWS, RowMap
 from aucmax.design.streamed import CHANGED
-from aucmax.estimators._base import Labelled
-from aucmax.estimators._holdout import deal_rows, row_keys, thin_rows
-from aucmax.estimators._source import StreamInputs
+from aucmax.estimators._base import TrainingRows
+from aucmax.estimators._holdout import deal_rows, row_hashes, thin_rows
 from aucmax.features.kernels import scale_mean_gamma
 from aucmax.features.nystroem import Nystroem
 from aucmax.losses import SquaredHinge
 from aucmax.metrics.auc import roc_auc
 from aucmax.solvers._base import Problem
 from aucmax.solvers.path import regularisation_path
+from aucmax.streams.passes import StreamInputs
 
 # Rows to train and to validate on, and landmarks: what is found there carries over.
 MAX_ROWS, MAX_LANDMARKS = 20_000, 800
@@ -156,16 +156,6 @@ def choose_kernel(
     return KernelChoice(center, chosen, np.array(table), is_from_a_part)
 
 
-def without_idle_rows(inputs: FitInputs) -> FitInputs:
-    """Return the rows that have weight: the others are absent, also when counted."""
-    used = inputs.weight > 0.0
-    if np.all(used):
-        return inputs
-    return FitInputs(
-        inputs.X[used], inputs.is_pos[used], inputs.weight[used], inputs.classes
-    )
-
-
 def working_dtype(X: Any, n_landmarks: int, n_rows: int | None = None) -> str:
     """Return the precision to map rows in: float32 unless the problem is small.
 
@@ -225,14 +215,14 @@ def streamed_nystroem(
 
         # Rows are mapped in the same blocks as in memory, and so rounded alike.
         shape = inputs.shape[0], n_columns
-        return StreamedDesign(inputs.rows, shape, make, multiple=BLOCK_ROWS)
+        return StreamedDesign(inputs, shape, make, multiple=BLOCK_ROWS)
 
     return nystroem_design(make_streamed, like, feature_map)
 
 
 def refine_alpha(
     design: Design,
-    rows: Labelled,
+    rows: TrainingRows,
     keys: FloatArray,
     alpha: float,
     *,
@@ -266,7 +256,7 @@ def refine_alpha(
 
 def _sample(inputs: FitInputs) -> tuple[FitInputs, list[BoolArray]]:
     """Return a sub-sample and the masks of the rows to leave out of it, in turn."""
-    keys = row_keys(inputs.X)
+    keys = row_hashes(inputs.X)
     index = thin_rows(keys, inputs.is_pos, inputs.weight, MAX_ROWS)
     sample = FitInputs(
         inputs.X[index], inputs.is_pos[index], inputs.weight[index], inputs.classes
@@ -314,7 +304,7 @@ def _score_width(
     return done
 
 
-def _left_out_auc(scores: FloatArray, data: Labelled, left_out: BoolArray) -> float:
+def _left_out_auc(scores: FloatArray, data: TrainingRows, left_out: BoolArray) -> float:
     rows: IntArray = np.flatnonzero(left_out)
     return roc_auc(data.is_pos[rows], scores[rows], sample_weight=data.weight[rows])
 

@@ -2,31 +2,36 @@
 """The fit that NBAUC and RFAUC share, once rows are seen through their map."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from aucmax._utils.checkpoint import State
-from aucmax._utils.typing import FloatArray
 from aucmax.design import Design
-from aucmax.estimators._base import Labelled
+from aucmax.estimators._base import TrainingRows
+from aucmax.estimators._holdout import row_hashes
 from aucmax.estimators._kernel_choice import KernelChoice, refine_alpha
 from aucmax.losses import SquaredHinge
 from aucmax.solvers._base import Checkpointing, Problem, Result
 from aucmax.solvers.nonlinear_cg import NO_CHECKPOINTS, nonlinear_cg
 
 
+class MappedFit(NamedTuple):
+    """The minimum, and the penalty it was found with."""
+
+    result: Result
+    alpha: float
+
+
 def fit_mapped(
     model: Any,
     design: Design,
-    rows: Labelled,
+    rows: TrainingRows,
     choice: KernelChoice,
-    keys: Callable[[], FloatArray],
     *,
     checkpointing: Checkpointing = NO_CHECKPOINTS,
-) -> Result:
-    """Minimise on all rows and keep on ``model`` what was chosen and how it went.
+) -> MappedFit:
+    """Minimise on all rows, with the parameters of ``model``, which is only read.
 
-    ``keys`` returns the rows' keys. The states offered have ``alpha`` besides what the
-    solver needs.
+    The states offered have ``alpha`` besides what the solver needs.
     """
     alpha, start = choice.alpha, None
     saved, offer = checkpointing
@@ -34,7 +39,12 @@ def fit_mapped(
         alpha = saved["alpha"]
     elif model.alpha == "auto" and choice.is_from_a_part:
         alpha, start = refine_alpha(
-            design, rows, keys(), alpha, tol=model.tol, verbose=model.verbose
+            design,
+            rows,
+            rows.collect(row_hashes),
+            alpha,
+            tol=model.tol,
+            verbose=model.verbose,
         )
 
     def offer_all(state: Callable[[], State]) -> None:
@@ -53,9 +63,4 @@ def fit_mapped(
             None if offer is None else offer_all,
         ),
     )
-    model._warn_unless_converged(result)
-    model.gamma_, model.alpha_, model.tuning_ = choice.gamma, alpha, choice.tried
-    model.n_iter_ = result.n_iter
-    model.objective_ = result.value
-    model.history_ = result.history
-    return result
+    return MappedFit(result, alpha)

@@ -12,18 +12,18 @@ from aucmax._utils.progress import report
 from aucmax._utils.state import expect, expect_type
 from aucmax._utils.typing import Matrix, is_sparse
 from aucmax._utils.validation import (
-    all_or_nothing,
     check_batch,
     check_features,
     check_fit_inputs,
     check_is_fitted,
+    restore_attributes_on_error,
     validated,
 )
 from aucmax.estimators._base import AUCScorer
-from aucmax.estimators._online_source import learn_in_order
-from aucmax.estimators._online_stream import SAMPLE_ROWS, OnlineStream, is_within
-from aucmax.estimators._source import Source
 from aucmax.solvers.online._base import Learner
+from aucmax.streams.online import SAMPLE_ROWS, OnlineStream
+from aucmax.streams.partial_fit import partial_fit_all
+from aucmax.streams.source import Source
 
 # Lines of progress per pass.
 N_REPORTS = 10
@@ -59,10 +59,10 @@ class OnlineScorer(AUCScorer):
         self : object
             The fitted estimator; after an error, as it was before.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             inputs = check_fit_inputs(self, X, y)
             self.classes_ = inputs.classes
-            rng = self._open(inputs.X)
+            self._stream, rng = self._start_learner(inputs.X)
             n = inputs.X.shape[0]
             for n_passed in range(self.n_passes):
                 order = None
@@ -98,11 +98,9 @@ class OnlineScorer(AUCScorer):
         self : object
             The estimator.
         """
-        with all_or_nothing(self):
-            X, is_pos, self.classes_ = check_batch(
-                self, X, y, classes, is_within=is_within
-            )
-            stream = getattr(self, "_stream", None) or self._new_stream(X)[0]
+        with restore_attributes_on_error(self):
+            X, is_pos, self.classes_ = check_batch(self, X, y, classes)
+            stream = getattr(self, "_stream", None) or self._start_learner(X)[0]
             stream.learn(X, is_pos)
             # Only now, so that no other thread scores with a model of no rows.
             self._stream = stream
@@ -137,10 +135,10 @@ class OnlineScorer(AUCScorer):
         self : object
             The fitted estimator; after an error, as it was before.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             for name in {"classes_", "_stream"} & vars(self).keys():
                 delattr(self, name)
-            learn_in_order(self, source, classes, checkpoint)
+            partial_fit_all(self, source, classes, checkpoint)
         return self
 
     def decision_function(self, X: Any) -> NDArray[Any]:
@@ -194,12 +192,8 @@ class OnlineScorer(AUCScorer):
         """Return a learner for rows like these that has seen none yet."""
         raise NotImplementedError
 
-    def _open(self, X: Matrix) -> np.random.Generator:
-        """Begin to learn from rows like these; return the source of their order."""
-        self._stream, order = self._new_stream(X)
-        return order
-
-    def _new_stream(self, X: Matrix) -> tuple[OnlineStream, np.random.Generator]:
+    def _start_learner(self, X: Matrix) -> tuple[OnlineStream, np.random.Generator]:
+        """Return a new learner for rows like these, and what draws their order."""
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         own, order = np.random.default_rng(seed).spawn(2)
         learner = self._begin(X, own)

@@ -13,8 +13,8 @@ from aucmax._utils.validation import (
     COUNT,
     POSITIVE,
     FitInputs,
-    all_or_nothing,
     check_fit_inputs,
+    restore_attributes_on_error,
     validated,
 )
 from aucmax.design.gram import TILE, Against, Gram, Rows, Values
@@ -180,17 +180,11 @@ class KernelRankSVM(KernelScorer):
         self : KernelRankSVM
             The fitted estimator.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             budget = parse_bytes(self.memory_budget)
             inputs = check_fit_inputs(self, X, y, sample_weight)
             used = np.flatnonzero(inputs.weight)
-            if len(used) < len(inputs.weight):
-                inputs = FitInputs(
-                    inputs.X[used],
-                    inputs.is_pos[used],
-                    inputs.weight[used],
-                    inputs.classes,
-                )
+            inputs = inputs.drop_zero_weight()
             _refuse_many_rows(len(used), budget)
             choice = choose_kernel(
                 inputs,
@@ -242,9 +236,7 @@ class KernelRankSVM(KernelScorer):
         used: IntArray,
         result: Result,
     ) -> None:
-        self.n_iter_ = result.n_iter
-        self.objective_ = result.value
-        self.history_ = result.history
+        self._keep_progress(result)
         # One row at least: an empty sum has no shape.
         support = np.flatnonzero(result.coef) if np.any(result.coef) else np.array([0])
         self.support_ = used[support]

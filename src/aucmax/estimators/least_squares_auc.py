@@ -12,24 +12,20 @@ from aucmax._utils.validation import (
     POSITIVE,
     FitInputs,
     StrOptions,
-    all_or_nothing,
     check_fit_inputs,
+    restore_attributes_on_error,
     validated,
 )
 from aucmax.design import Design, LocalDesign
-from aucmax.estimators._base import Labelled, LinearScorer
-from aucmax.estimators._source import (
-    Source,
-    check_source,
-    resume_fit,
-    streamed_design,
-)
+from aucmax.estimators._base import LinearScorer, TrainingRows
 from aucmax.solvers._base import Result
 from aucmax.solvers.closed_form import (
     collect_moments,
     solve_implicit,
     solve_moments,
 )
+from aucmax.streams.passes import check_source, resume_fit
+from aucmax.streams.source import Source, name_features
 
 # Up to these many features a d x d matrix is cheaper than many passes over the rows.
 DIRECT_DENSE = 4096
@@ -134,7 +130,7 @@ class LeastSquaresAUC(LinearScorer):
         self : LeastSquaresAUC
             The fitted estimator.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             inputs = check_fit_inputs(self, X, y, sample_weight)
             self._store(self._solve(inputs), inputs)
         return self
@@ -172,18 +168,18 @@ class LeastSquaresAUC(LinearScorer):
         >>> round(LeastSquaresAUC().fit_stream(source).score(X, y), 2)
         1.0
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             inputs = check_source(self, source, checkpoint)
             if self._is_direct(inputs.shape[1], inputs.is_sparse):
                 pos, neg = collect_moments(
-                    inputs.rows,
+                    inputs,
                     inputs.is_pos,
                     inputs.weight,
                     *resume_fit(self, inputs, checkpoint),
                 )
                 result = solve_moments(pos, neg, alpha=self.alpha)
             elif checkpoint is None:
-                result = self._solve_implicit(streamed_design(inputs), inputs)
+                result = self._solve_implicit(inputs.design(), inputs)
             else:
                 raise ValueError(
                     f"checkpoint= works with the direct solver, but "
@@ -191,7 +187,8 @@ class LeastSquaresAUC(LinearScorer):
                     f"{inputs.shape[1]} features, which cannot be interrupted. Choose "
                     'solver="direct", or leave checkpoint= out.'
                 )
-            self._store_stream(result, inputs)
+            self._store(result, inputs)
+            name_features(self, source)
         return self
 
     def _is_direct(self, n_features: int, is_sparse: bool) -> bool:
@@ -205,7 +202,7 @@ class LeastSquaresAUC(LinearScorer):
             return solve_moments(pos, neg, alpha=self.alpha)
         return self._solve_implicit(LocalDesign(inputs.X), inputs)
 
-    def _solve_implicit(self, design: Design, rows: Labelled) -> Result:
+    def _solve_implicit(self, design: Design, rows: TrainingRows) -> Result:
         return solve_implicit(
             design,
             rows.is_pos,

@@ -16,25 +16,24 @@ from aucmax._utils.validation import (
     POSITIVE,
     FitInputs,
     StrOptions,
-    all_or_nothing,
     check_fit_inputs,
+    restore_attributes_on_error,
     validated,
 )
 from aucmax.design.mixed import shortens_rows
-from aucmax.estimators import _source as streams
-from aucmax.estimators._holdout import row_keys
 from aucmax.estimators._kernel_base import KernelScorer
 from aucmax.estimators._kernel_choice import (
     KernelChoice,
     choose_kernel,
     nystroem_mapped,
     streamed_nystroem,
-    without_idle_rows,
     working_dtype,
 )
-from aucmax.estimators._mapped_fit import fit_mapped
+from aucmax.estimators._mapped_fit import MappedFit, fit_mapped
 from aucmax.features.nystroem import Nystroem
-from aucmax.solvers._base import Checkpointing, Result
+from aucmax.solvers._base import Checkpointing
+from aucmax.streams.passes import check_source, resume_fit
+from aucmax.streams.source import Source, name_features
 
 
 class NBAUC(KernelScorer):
@@ -196,29 +195,27 @@ class NBAUC(KernelScorer):
         self : NBAUC
             The fitted estimator.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             budget = parse_bytes(self.memory_budget)
-            inputs = without_idle_rows(check_fit_inputs(self, X, y, sample_weight))
+            inputs = check_fit_inputs(self, X, y, sample_weight).drop_zero_weight()
             seed = check_random_state(self.random_state).randint(2**31 - 1)
             choice = self._choose(inputs, seed)
             feature_map = self._fit_map(inputs, choice.gamma, seed)
             design = nystroem_mapped(inputs.X, feature_map, budget)
-            result = fit_mapped(
-                self, design, inputs, choice, lambda: row_keys(inputs.X)
-            )
-            self._keep(feature_map, result, inputs.classes)
+            fit = fit_mapped(self, design, inputs, choice)
+            self._keep(feature_map, choice, fit, inputs.classes)
             # The design scores rows as the expansion does, block by block.
             self._set_threshold(
                 self._expand(inputs.X)
                 if shortens_rows(feature_map.normalization_)
-                else design.scores(result.coef),
+                else design.scores(fit.result.coef),
                 inputs,
             )
         return self
 
     @validated
     def fit_stream(
-        self, source: streams.Source, *, checkpoint: Checkpoint | None = None
+        self, source: Source, *, checkpoint: Checkpoint | None = None
     ) -> "NBAUC":
         """Fit to rows that are never all in memory.
 
@@ -254,14 +251,12 @@ class NBAUC(KernelScorer):
         >>> bool(model.score(X, y) > 0.98)
         True
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             budget = parse_bytes(self.memory_budget)
-            inputs = streams.without_idle_rows(
-                streams.check_source(self, source, checkpoint)
-            )
-            saved, offer = streams.resume_fit(self, inputs, checkpoint)
+            inputs = check_source(self, source, checkpoint).drop_zero_weight()
+            saved, offer = resume_fit(self, inputs, checkpoint)
             seed = check_random_state(self.random_state).randint(2**31 - 1)
-            sample = streams.sample_rows(inputs)
+            sample = inputs.sample()
             if saved is None:
                 choice = self._choose(sample, seed)
                 if len(choice.tried) and len(sample.is_pos) < inputs.shape[0]:
@@ -277,24 +272,31 @@ class NBAUC(KernelScorer):
                 if offer is not None:
                     offer(lambda: chosen | state())
 
-            result = fit_mapped(
+            fit = fit_mapped(
                 self,
                 design,
                 inputs,
                 choice,
-                lambda: inputs.collect(row_keys),
                 checkpointing=Checkpointing(
                     saved, None if offer is None else offer_all
                 ),
             )
-            self._keep(feature_map, result, inputs.classes)
+            self._keep(feature_map, choice, fit, inputs.classes)
             self._set_threshold(inputs.collect(self._expand), inputs)
-            streams.name_features(self, source)
+            name_features(self, source)
         return self
 
     def _keep(
-        self, feature_map: Nystroem, result: Result, classes: NDArray[Any]
+        self,
+        feature_map: Nystroem,
+        choice: KernelChoice,
+        fit: MappedFit,
+        classes: NDArray[Any],
     ) -> None:
+        result, self.alpha_ = fit
+        self._warn_unless_converged(result)
+        self._keep_progress(result)
+        self.gamma_, self.tuning_ = choice.gamma, choice.tried
         self.feature_map_ = feature_map
         self.coef_ = result.coef[None, :]
         self._keep_expansion(

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernel AUC by stochastic steps: Nystroem features and random pairs."""
 
+import copy
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -19,21 +20,14 @@ from aucmax._utils.validation import (
     SHARE,
     FitInputs,
     StrOptions,
-    all_or_nothing,
     check_batch,
     check_fit_inputs,
+    restore_attributes_on_error,
     validated,
 )
+from aucmax.estimators._holdout import hold_out
 from aucmax.estimators._kernel_base import KernelScorer
 from aucmax.estimators._kernel_choice import choose_kernel, working_dtype
-from aucmax.estimators._pair_rows import (
-    MIN_BLOCK_ROWS,
-    EmbeddedRows,
-    embed,
-    hold_out,
-    row_bytes,
-)
-from aucmax.estimators._pair_stream import PairStream, Reservoir
 from aucmax.features.nystroem import Nystroem
 from aucmax.metrics.auc import roc_auc
 from aucmax.metrics.threshold import balanced_threshold
@@ -46,6 +40,13 @@ from aucmax.solvers.pair_sgd import (
     descend,
     plan_stages,
 )
+from aucmax.streams.embedded_blocks import (
+    MIN_BLOCK_ROWS,
+    EmbeddedBlocks,
+    embed,
+    row_bytes,
+)
+from aucmax.streams.pairs import PairStream, empty_sample, sample_block
 
 # More rows are never held out: their AUC is known to 0.002, and its gains much better.
 MAX_VALIDATION_ROWS = 20_000
@@ -252,17 +253,17 @@ class NSAUC(KernelScorer):
         self : NSAUC
             The fitted estimator.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             budget = parse_bytes(self.memory_budget)
             inputs = check_fit_inputs(self, X, y)
             rng = self._choose_map(inputs)
             pos, neg, held = self._hold_out(inputs.is_pos, rng)
-            source = EmbeddedRows(inputs.X, pos, neg, self.feature_map_, budget, rng)
-            block = source.load(0)
-            reservoir = Reservoir.of(block, len(neg), len(pos), rng)
+            blocks = EmbeddedBlocks(inputs.X, pos, neg, self.feature_map_, budget, rng)
+            block = blocks.load(0)
+            sample = sample_block(block, len(neg), len(pos), rng)
             sgd, self.history_ = descend(
                 self._begin(block, rng),
-                source,
+                blocks,
                 self._plan(len(pos) + len(neg)),
                 rng,
                 is_averaged=self.average,
@@ -271,7 +272,7 @@ class NSAUC(KernelScorer):
                 on_stage=self._show if self.verbose else None,
             )
             self.classes_ = inputs.classes
-            self._stream = PairStream(sgd, rng, reservoir)
+            self._stream = PairStream(sgd, rng, sample)
             self._publish(sgd)
             self._store_expansion(self.kernel_, self.basis_, self.dual_coef_[0], inputs)
         return self
@@ -303,7 +304,7 @@ class NSAUC(KernelScorer):
         self : NSAUC
             The estimator; after an error, as it was before.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             budget = parse_bytes(self.memory_budget)
             is_first = not hasattr(self, "classes_")
             X, is_pos, self.classes_ = check_batch(self, X, y, classes)
@@ -311,16 +312,17 @@ class NSAUC(KernelScorer):
                 self._open_stream(
                     FitInputs(X, is_pos, np.ones(len(is_pos)), self.classes_)
                 )
-            stream = self._stream
+            stream = copy.deepcopy(self._stream)
             size = max(MIN_BLOCK_ROWS, budget // row_bytes(self.feature_map_))
             for low in range(0, X.shape[0], size):
                 part = slice(low, low + size)
                 rows = self.feature_map_.transform_rows(X[part])
-                stream = stream.learn(rows, is_pos[part], self._begin)
+                stream.learn(rows, is_pos[part], self._begin)
             self._stream = stream
             self._publish(stream.sgd)
-            scores, is_pos = stream.reservoir.scores(self.coef_[0])
+            rows, is_pos = stream.sample.rows()
             if 0 < np.count_nonzero(is_pos) < len(is_pos):
+                scores = rows @ self.coef_[0]
                 threshold = balanced_threshold(scores, is_pos, np.ones(len(scores)))
                 self.intercept_ = np.array([-threshold])
         return self
@@ -402,7 +404,7 @@ class NSAUC(KernelScorer):
                 is_averaged=self.average,
             )
         return PairSGD(
-            block.rows.shape[1],
+            block.rows,
             alpha=self.alpha_,
             step_size=step_size,
             loss=self.loss,
@@ -431,7 +433,8 @@ class NSAUC(KernelScorer):
                 "both classes."
             )
         rng = self._choose_map(inputs)
-        self._stream = PairStream(None, rng, Reservoir.like(self.feature_map_, rng))
+        none = self.feature_map_.transform_rows(inputs.X[:1])
+        self._stream = PairStream(None, rng, empty_sample(none, rng))
         self.history_ = list[Stage]()
         self.intercept_ = np.zeros(1)
 

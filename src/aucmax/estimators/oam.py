@@ -9,7 +9,7 @@ from aucmax._utils.typing import Matrix, is_sparse
 from aucmax._utils.validation import COUNT, POSITIVE, StrOptions
 from aucmax.estimators._online_base import OnlineLinear
 from aucmax.solvers.online._base import Learner
-from aucmax.solvers.online.oam import OAMLearner, SparseOAMLearner
+from aucmax.solvers.online.oam import OAMLearner
 
 
 class OAM(OnlineLinear):
@@ -119,9 +119,9 @@ class OAM(OnlineLinear):
         self.verbose = verbose
 
     def _begin(self, X: Matrix, rng: np.random.Generator) -> Learner:
-        kind = SparseOAMLearner if is_sparse(X) else OAMLearner
-        return kind(
+        return OAMLearner(
             X.shape[1],
+            sparse_rows=is_sparse(X),
             is_sequential=self.update == "sequential",
             buffer_size=self.buffer_size,
             step_size=None if isinstance(self.step_size, str) else self.step_size,

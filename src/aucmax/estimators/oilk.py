@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from aucmax import _kernels
 from aucmax._utils.typing import Matrix, is_sparse
 from aucmax._utils.validation import (
     COUNT,
@@ -176,21 +177,21 @@ class OILK(OnlineScorer):
         return float(self._stream.model().gamma)  # type: ignore[attr-defined]
 
     def _begin(self, X: Matrix, rng: np.random.Generator) -> Learner:
-        return OILKLearner(
-            X.shape[1],
-            sparse_rows=is_sparse(X),
-            budget=self.budget,
+        settings = _kernels.oilk.Settings(
             gamma=_number(self.gamma),
-            policy="fifo" if self.policy == "fifo" else "reservoir",
-            n_neighbors=self.n_neighbors,
-            compensate=self.compensate,
             step_size=_number(self.step_size),
             loss_weight=_number(self.loss_weight),
+            n_neighbors=int(self.n_neighbors or 0),
             is_squared=self.loss == "squared_hinge",
-            rng=rng,
+            is_fifo=self.policy == "fifo",
+            compensate=bool(self.compensate),
+        )
+        n_features, sparse_rows = X.shape[1], is_sparse(X)
+        return OILKLearner(
+            n_features, settings, sparse_rows=sparse_rows, budget=self.budget, rng=rng
         )
 
 
-def _number(value: float | str) -> float | None:
-    """Return the number, or None for "auto"."""
-    return None if isinstance(value, str) else value
+def _number(value: float | str) -> float:
+    """Return the number, or zero for "auto"."""
+    return 0.0 if isinstance(value, str) else float(value)

@@ -11,22 +11,18 @@ from aucmax._utils.validation import (
     COUNT,
     POSITIVE,
     StrOptions,
-    all_or_nothing,
     check_fit_inputs,
+    restore_attributes_on_error,
     validated,
 )
 from aucmax.design import Design, LocalDesign
-from aucmax.estimators._base import Labelled, LinearScorer
-from aucmax.estimators._source import (
-    Source,
-    check_source,
-    resume_fit,
-    streamed_design,
-)
+from aucmax.estimators._base import LinearScorer, TrainingRows
 from aucmax.losses import Hinge, SquaredHinge
 from aucmax.solvers._base import Problem, Result
 from aucmax.solvers.bundle import bundle
 from aucmax.solvers.nonlinear_cg import nonlinear_cg
+from aucmax.streams.passes import check_source, resume_fit
+from aucmax.streams.source import Source, name_features
 
 
 class RankSVM(LinearScorer):
@@ -148,7 +144,7 @@ class RankSVM(LinearScorer):
         self : RankSVM
             The fitted estimator.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             inputs = check_fit_inputs(self, X, y, sample_weight)
             start = self._start(inputs.X.shape[1])
             self._store(self._solve(LocalDesign(inputs.X), inputs, start), inputs)
@@ -196,22 +192,23 @@ class RankSVM(LinearScorer):
                 "chosen, whose solver keeps too much. Choose the former, or leave "
                 "checkpoint= out."
             )
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             inputs = check_source(self, source, checkpoint)
             start = self._start(inputs.shape[1])
             result = self._solve(
-                streamed_design(inputs),
+                inputs.design(),
                 inputs,
                 start,
                 checkpointing=resume_fit(self, inputs, checkpoint),
             )
-            self._store_stream(result, inputs)
+            self._store(result, inputs)
+            name_features(self, source)
         return self
 
     def _solve(
         self,
         design: Design,
-        rows: Labelled,
+        rows: TrainingRows,
         start: FloatArray | None,
         **resumed: Any,
     ) -> Result:

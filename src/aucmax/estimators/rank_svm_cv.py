@@ -15,8 +15,8 @@ from aucmax._utils.validation import (
     COUNT,
     POSITIVE,
     FitInputs,
-    all_or_nothing,
     check_fit_inputs,
+    restore_attributes_on_error,
     validated,
 )
 from aucmax.design import Design, LocalDesign
@@ -139,7 +139,7 @@ class RankSVMCV(LinearScorer):
         self : RankSVMCV
             The fitted estimator.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             inputs = check_fit_inputs(self, X, y, sample_weight)
             design = LocalDesign(inputs.X)
             alphas = self._check_alphas(design, inputs)

@@ -18,28 +18,25 @@ from aucmax._utils.validation import (
     POSITIVE,
     FitInputs,
     StrOptions,
-    all_or_nothing,
     check_features,
     check_fit_inputs,
     check_is_fitted,
+    restore_attributes_on_error,
     validated,
 )
 from aucmax.design import Design, MappedDesign, mixed_design
 from aucmax.design.mapped import BLOCK_ROWS
-from aucmax.estimators._base import AUCScorer
-from aucmax.estimators._holdout import row_keys
+from aucmax.estimators._base import SolvedScorer
 from aucmax.estimators._kernel_choice import (
     MAX_LANDMARKS,
     choose_kernel,
-    without_idle_rows,
     working_dtype,
 )
 from aucmax.estimators._mapped_fit import fit_mapped
 from aucmax.features.fourier import FourierFeatures
-from aucmax.metrics.threshold import balanced_threshold
 
 
-class RFAUC(AUCScorer):
+class RFAUC(SolvedScorer):
     r"""Kernel scorer over all pairs, on random Fourier features.
 
     The model and objective of :class:`NBAUC`, with features that do not look at the
@@ -175,9 +172,9 @@ class RFAUC(AUCScorer):
         self : RFAUC
             The fitted estimator.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             budget = parse_bytes(self.memory_budget)
-            inputs = without_idle_rows(check_fit_inputs(self, X, y, sample_weight))
+            inputs = check_fit_inputs(self, X, y, sample_weight).drop_zero_weight()
             seed = check_random_state(self.random_state).randint(2**31 - 1)
 
             def sub_design(data: FitInputs, gamma: float) -> Design:
@@ -195,16 +192,15 @@ class RFAUC(AUCScorer):
             )
             feature_map = self._fit_map(inputs, choice.gamma, self.n_features, seed)
             design, axes = _mapped(inputs.X, feature_map, budget)
-            result = fit_mapped(
-                self, design, inputs, choice, lambda: row_keys(inputs.X)
-            )
-            scores = design.scores(result.coef)
-            threshold = balanced_threshold(scores, inputs.is_pos, inputs.weight)
+            result, self.alpha_ = fit_mapped(self, design, inputs, choice)
+            self._warn_unless_converged(result)
+            self._keep_progress(result)
+            self.gamma_, self.tuning_ = choice.gamma, choice.tried
             self.classes_ = inputs.classes
             self.feature_map_ = feature_map
             coef = result.coef if axes is None else axes @ result.coef
             self.coef_ = coef[None, :]
-            self.intercept_ = np.array([-threshold])
+            self._set_threshold(design.scores(result.coef), inputs)
         return self
 
     def decision_function(self, X: Any) -> NDArray[Any]:

@@ -18,8 +18,8 @@ from aucmax._utils.validation import (
     SHARE,
     FitInputs,
     StrOptions,
-    all_or_nothing,
     check_fit_inputs,
+    restore_attributes_on_error,
     validated,
 )
 from aucmax.design import Design
@@ -248,7 +248,7 @@ class SparseKernelAUC(KernelScorer):
                 'refine="centres" moves the centres of kernel="rbf", but the kernel is '
                 f"{self.kernel!r}. Set refine=None or kernel='rbf'."
             )
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             inputs = check_fit_inputs(self, X, y)
             rng = check_random_state(self.random_state)
             seed = rng.randint(2**31 - 1)

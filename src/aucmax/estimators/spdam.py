@@ -11,8 +11,8 @@ from aucmax._utils.validation import (
     COUNT,
     POSITIVE,
     SHARE,
-    all_or_nothing,
     check_fit_inputs,
+    restore_attributes_on_error,
     validated,
 )
 from aucmax.design import LocalDesign
@@ -130,7 +130,7 @@ class SPDAM(LinearScorer):
         self : SPDAM
             The fitted estimator.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             inputs = check_fit_inputs(self, X, y)
             n = inputs.X.shape[0]
             share = self.batch_size * n if self.batch_size < 1 else self.batch_size

@@ -10,8 +10,8 @@ from aucmax._utils.validation import (
     COUNT,
     POSITIVE,
     StrOptions,
-    all_or_nothing,
     check_fit_inputs,
+    restore_attributes_on_error,
     validated,
 )
 from aucmax.design import LocalDesign
@@ -134,7 +134,7 @@ class UnivariateAUC(LinearScorer):
         self : UnivariateAUC
             The fitted estimator.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             inputs = check_fit_inputs(self, X, y, sample_weight)
             problem = Problem(
                 LocalDesign(inputs.X),

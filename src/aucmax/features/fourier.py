@@ -18,10 +18,10 @@ from aucmax._utils.validation import (
     COUNT,
     POSITIVE,
     StrOptions,
-    all_or_nothing,
     check_features,
     check_is_fitted,
     check_rows,
+    restore_attributes_on_error,
     validated,
 )
 from aucmax.features._spread import mean_row
@@ -149,7 +149,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
                 "frequencies stay so when they are made orthogonal. Pass "
                 "orthogonal=False."
             )
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             X, weight = check_rows(self, X, sample_weight)
             gamma = self.gamma
             if isinstance(gamma, str):

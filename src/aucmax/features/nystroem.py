@@ -28,11 +28,11 @@ from aucmax._utils.validation import (
     COUNT,
     POSITIVE,
     StrOptions,
-    all_or_nothing,
     check_features,
     check_is_fitted,
     check_rows,
     check_weight,
+    restore_attributes_on_error,
     split_labels,
     validated,
 )
@@ -180,7 +180,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self : Nystroem
             The fitted map.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             X, weight = check_rows(self, X, sample_weight)
             is_pos = self._split(X, y, weight) if self._needs_y() else None
             gamma = self.gamma

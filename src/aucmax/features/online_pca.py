@@ -30,10 +30,10 @@ from aucmax._utils.typing import FloatArray, IntArray, Matrix, is_sparse, to_den
 from aucmax._utils.validation import (
     COUNT,
     StrOptions,
-    all_or_nothing,
     check_features,
     check_is_fitted,
     check_rows,
+    restore_attributes_on_error,
     validated,
 )
 
@@ -171,7 +171,7 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self : OnlinePCA
             The fitted map; after an error, as it was before.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             X, _ = check_rows(self, X)
             self._stream = self._open(X.shape[1])
             order = None
@@ -196,7 +196,7 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self : OnlinePCA
             The map.
         """
-        with all_or_nothing(self):
+        with restore_attributes_on_error(self):
             is_new = not hasattr(self, "_stream")
             X = check_rows(self, X)[0] if is_new else check_features(self, X)
             stream = self._open(X.shape[1]) if is_new else self._stream
@@ -226,10 +226,12 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             return np.asarray(X @ axes.T - axes @ mean, dtype=X.dtype)
         features = np.empty((X.shape[0], len(axes)), X.dtype)
         for part in _blocks(*X.shape):
-            rows = _as_loops_take_them(X[part])
-            values = np.empty((len(rows), len(axes)))
-            _kernels.online_pca.project(rows, mean, axes, values)
-            features[part] = values
+            rows = X[part] - mean
+            for i, axis in enumerate(axes):
+                scores = np.empty(len(rows))
+                # Not with BLAS, which rounds a row by its neighbours.
+                _kernels.products.row_scores(rows, axis, scores)
+                features[part, i] = scores
         return features
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:

@@ -14,8 +14,8 @@ from aucmax._utils.checkpoint import (
     check_checkpoint,
     describe_fit,
     fingerprint,
-    go_on,
-    take_over,
+    restore_into,
+    resume_batches,
 )
 from aucmax._utils.validation import split_labels
 from aucmax.metrics._inputs import as_vector
@@ -155,9 +155,9 @@ def _run(
     if saved is not None:
         metric, n_done, first = saved["metric"], saved["n_batches"], saved["first"]
         n_rows, n_pos = saved["n_rows"], saved["n_pos"]
-    batches = go_on(batches, n_done, first)
+    batches = resume_batches(batches, n_done, first)
     if saved is not None:
-        take_over(model, saved["model"])
+        restore_into(model, saved["model"])
     for number, batch in enumerate(batches, start=n_done + 1):
         try:
             X, y = _unpack(batch)

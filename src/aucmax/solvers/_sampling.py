@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Choosing rows, without random numbers: the same data give the same fit."""
+"""Samples of rows without random numbers, so that the same data give the same fit."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,19 +22,18 @@ def draw_rows(
     n_neg = int(np.count_nonzero(used)) - n_pos
     size_pos = min(n_pos, max(size // 2, size - n_neg))
     sizes = np.array([min(n_neg, size - size_pos), size_pos])
-    index = np.empty(sizes.sum() + 2, dtype=np.int64)
-    chance = np.empty(len(index))
+    index, chance = np.empty(sizes.sum() + 2, np.int64), np.empty(sizes.sum() + 2)
+    rates = np.where(sizes == [n_neg, n_pos], np.inf, 0.0)
     count = _kernels.sampling.draw_systematically(
-        importance, is_pos, sizes, index, chance
+        importance, is_pos, sizes, rates, index, chance
     )
     return index[:count], chance[:count]
 
 
 def spread_sample(is_pos: BoolArray, weight: FloatArray, size: int) -> IntArray:
-    """Return about ``size`` rows that have weight, evenly spread.
+    """Return about ``size`` rows that have weight, evenly spread over their class.
 
-    At least a quarter of them is positive, and a quarter negative, where there are so
-    many.
+    At least a quarter are positive, and a quarter negative, if there are as many.
     """
     parts, used = [], weight > 0.0
     for mask in (is_pos, ~is_pos):

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The first step of a descent on pairs, found by trying."""
 
-import numpy as np
+from typing import Any
 
-from aucmax._utils.typing import FloatArray, IntArray, Matrix, is_sparse, to_dense
+import numpy as np
+from numpy.typing import NDArray
+
+from aucmax._utils.typing import FloatArray, IntArray
 from aucmax.solvers.pair_sgd import PairSGD, RowBlock
 
 # Pairs on which steps are tried, and blocks of them whose curvature is measured.
@@ -43,18 +46,14 @@ def choose_step_size(
 
     def cost(step_size: float) -> float:
         sgd = PairSGD(
-            sample.shape[1],
-            alpha=alpha,
-            step_size=step_size,
-            loss=loss,
-            block_size=block_size,
+            sample, alpha=alpha, step_size=step_size, loss=loss, block_size=block_size
         )
         with np.errstate(all="ignore"):
             for part in np.array_split(np.arange(half), 2):
                 sgd.restart_average()
                 sgd.visit(sample, part, half + part)
             coef = sgd.average() if is_averaged else sgd.last()
-            scores = np.asarray(sample @ coef)
+            scores = sample @ coef
             losses = np.maximum(0.0, 1.0 - (scores[:half] - scores[half:]))
             if loss == "squared_hinge":
                 losses *= losses
@@ -74,14 +73,13 @@ def choose_step_size(
     return float(step)
 
 
-def _sample_pairs(block: RowBlock, rng: np.random.Generator) -> Matrix:
+def _sample_pairs(block: RowBlock, rng: np.random.Generator) -> NDArray[Any]:
     """Return the rows of random pairs: all the positives, then all the negatives."""
-    pos = rng.choice(block.pos, N_PAIRS)
-    neg = rng.choice(block.neg, N_PAIRS)
-    return block.rows[np.concatenate([pos, neg])]
+    pos, neg = rng.choice(block.pos, N_PAIRS), rng.choice(block.neg, N_PAIRS)
+    return np.asarray(block.rows[np.append(pos, neg)])
 
 
-def _block_curvatures(sample: Matrix, half: int, size: int) -> FloatArray:
+def _block_curvatures(sample: NDArray[Any], half: int, size: int) -> FloatArray:
     """Return the largest eigenvalue of ``sum of d d' / size`` over pairs of a block.
 
     ``d`` is the difference of a pair. With all pairs active the squared hinge has twice
@@ -93,16 +91,12 @@ def _block_curvatures(sample: Matrix, half: int, size: int) -> FloatArray:
     for low in range(0, min(half - size + 1, N_BLOCKS * size), size):
         ids: IntArray = np.arange(low, low + size)
         rows = sample[np.concatenate([ids, half + ids])]
-        grams.append(to_dense(rows @ rows.T).astype(np.float64))
+        grams.append((rows @ rows.T).astype(np.float64))
     values = np.linalg.eigvals(np.stack(grams) @ laplacian).real
     largest: FloatArray = values.max(axis=1) / size
     return np.maximum(largest, 0.0)
 
 
-def _length(rows: Matrix) -> float:
+def _length(rows: NDArray[Any]) -> float:
     """Return the length of the longest row."""
-    if is_sparse(rows):
-        squares = np.asarray(rows.multiply(rows).sum(axis=1))
-    else:
-        squares = np.einsum("ij,ij->i", rows, rows)
-    return float(np.sqrt(squares.max()))
+    return float(np.sqrt(np.einsum("ij,ij->i", rows, rows).max()))

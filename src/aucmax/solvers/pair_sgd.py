@@ -25,7 +25,7 @@ from aucmax._utils.state import (
     expect_type,
     expect_values,
 )
-from aucmax._utils.typing import FloatArray, IntArray, Matrix, is_sparse
+from aucmax._utils.typing import FloatArray, IntArray
 
 # Visits drawn at a time: a few megabytes of indices.
 CHUNK = 2**16
@@ -46,7 +46,7 @@ FAR = 100.0
 class RowBlock(NamedTuple):
     """Rows in memory, and which of them are positive and negative."""
 
-    rows: Matrix
+    rows: NDArray[Any]
     pos: IntArray
     neg: IntArray
 
@@ -71,8 +71,8 @@ class PairSGD:
 
     Parameters
     ----------
-    n_features : int
-        Length of the rows.
+    rows : ndarray of shape (n_samples, n_features)
+        Rows like those to visit.
     alpha : float
         Strength of the penalty.
     step_size : float
@@ -87,7 +87,7 @@ class PairSGD:
 
     def __init__(
         self,
-        n_features: int,
+        rows: NDArray[Any],
         *,
         alpha: float,
         step_size: float,
@@ -96,7 +96,6 @@ class PairSGD:
         shrink_every: int = EVERY,
         average_every: int = EVERY,
     ) -> None:
-        self.n_features = n_features
         self.step_size = step_size
         self.rates = _kernels.pairs.Rates(
             alpha,
@@ -106,37 +105,43 @@ class PairSGD:
             shrink_every,
             average_every,
         )
-        self._state: _State | None = None
-        # Visits when the average was begun, and what there was before.
+        d = rows.shape[1]
+        self.state = _kernels.pairs.State(
+            np.zeros(d, rows.dtype), np.zeros(d), np.zeros(d), np.zeros(2, np.int64)
+        )
+        # Visits when the average was begun, and the average before: its value, number
+        # of samples, and visits.
         self._begun = 0
-        self._before: tuple[FloatArray, int, int] | None = None
+        self._before = (np.zeros(d), 0, 0)
 
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""
-        d = expect_count(self, "n_features", low=1)
         expect_number(self, "step_size")
         rates = expect_constants(self, "rates", _kernels.pairs.Rates)
         for name in ("block_size", "shrink_every", "average_every"):
             expect_count(rates, name, low=1)
         expect(rates.alpha > 0.0 and rates.offset > 0.0, self, "a step has no length")
+        state = expect_type(self, "state", _kernels.pairs.State)
+        d = len(expect_finite(state, "work", (None,)))
+        expect_finite(state, "coef", (d,))
+        expect_finite(state, "mean", (d,))
+        expect_counts(state, "counts", (2,))
         expect_count(self, "_begun")
-        if self._state is not None:
-            state = expect_type(self, "_state", _DenseState, _SparseState)
-            state.check_state()
-            expect(state.last().shape == (d,), self, "its rows have another length")
-        if self._before is not None:
-            expect_values(self, "_before", self._before[0], (d,))
+        expect_values(self, "_before", self._before[0], (d,))
+
+    @property
+    def n_features(self) -> int:
+        """Length of the rows."""
+        return len(self.state.coef)
 
     @property
     def n_visits(self) -> int:
         """Visits so far."""
-        return 0 if self._state is None else int(self._state.counts[0])
+        return int(self.state.counts[0])
 
-    def visit(self, rows: Matrix, pos: IntArray, neg: IntArray) -> None:
+    def visit(self, rows: NDArray[Any], pos: IntArray, neg: IntArray) -> None:
         """Visit the pairs ``(pos[k], neg[k])`` of rows, in order."""
-        if self._state is None:
-            self._state = _SparseState(rows) if is_sparse(rows) else _DenseState(rows)
-        self._state.visit(rows, pos, neg, self.rates)
+        _kernels.pairs.pair_steps(rows, pos, neg, self.rates, self.state)
 
     def run(self, block: RowBlock, n_visits: int, rng: np.random.Generator) -> None:
         """Visit random pairs of a block of rows.
@@ -169,10 +174,9 @@ class PairSGD:
 
     def restart_average(self) -> None:
         """Begin the average anew; the old one counts until the new one is as long."""
-        if self._state is not None:
-            n_samples, length = int(self._state.counts[1]), self.n_visits - self._begun
-            self._before = (self._state.mean(), n_samples, length)
-            self._state.restart_average()
+        mean, counts = self.state.mean, self.state.counts
+        self._before = (mean.copy(), int(counts[1]), self.n_visits - self._begun)
+        mean[:], counts[1] = 0.0, 0
         self._begun = self.n_visits
 
     def restart_if_doubled(self) -> None:
@@ -182,7 +186,10 @@ class PairSGD:
 
     def last(self) -> FloatArray:
         """Return the coefficients after the last step."""
-        return np.zeros(self.n_features) if self._state is None else self._state.last()
+        work, coef = self.state.work, self.state.coef
+        # What has changed since the last window was closed.
+        change = work.astype(np.float64) - coef.astype(work.dtype)
+        return np.asarray(coef + change)
 
     def average(self) -> FloatArray:
         """Return the average of the coefficients since it was begun.
@@ -190,110 +197,12 @@ class PairSGD:
         While that is shorter than the average before, the mean over both: of a descent
         restarted at each doubling it is a third to two thirds of the visits, the last.
         """
-        if self._state is None:
-            return self.last()
-        mean, n_samples = self._state.mean(), int(self._state.counts[1])
-        if self._before is not None and self.n_visits - self._begun < self._before[2]:
-            old, n_old, _ = self._before
-            if n_samples + n_old > 0:
-                mean = mean + (old - mean) * (n_old / (n_samples + n_old))
-                n_samples += n_old
+        mean, n_samples = self.state.mean.copy(), int(self.state.counts[1])
+        old, n_old, n_visits = self._before
+        if self.n_visits - self._begun < n_visits and n_old > 0:
+            n_samples += n_old
+            mean += (old - mean) * (n_old / n_samples)
         return mean if n_samples > 0 else self.last()
-
-
-class _State(Protocol):
-    counts: IntArray
-
-    def visit(
-        self, rows: Matrix, pos: IntArray, neg: IntArray, rates: "_kernels.pairs.Rates"
-    ) -> None: ...
-
-    def last(self) -> FloatArray: ...
-
-    def mean(self) -> FloatArray: ...
-
-    def restart_average(self) -> None: ...
-
-
-class _DenseState:
-    def __init__(self, rows: NDArray[Any]) -> None:
-        d = rows.shape[1]
-        self.work = np.zeros(d, dtype=rows.dtype)
-        self.coef, self.sample_mean = np.zeros(d), np.zeros(d)
-        self.counts = np.zeros(2, dtype=np.int64)
-
-    def visit(
-        self,
-        rows: NDArray[Any],
-        pos: IntArray,
-        neg: IntArray,
-        rates: "_kernels.pairs.Rates",
-    ) -> None:
-        _kernels.pairs.dense_steps(
-            rows, pos, neg, rates, self.work, self.coef, self.sample_mean, self.counts
-        )
-
-    def check_state(self) -> None:
-        d = expect_finite(self, "coef", (None,)).shape[0]
-        expect_finite(self, "work", (d,))
-        expect_finite(self, "sample_mean", (d,))
-        expect_counts(self, "counts", (2,))
-
-    def last(self) -> FloatArray:
-        # The changes of the window that is still open.
-        change = self.work.astype(np.float64) - self.coef.astype(self.work.dtype)
-        coef: FloatArray = self.coef + change
-        return coef
-
-    def mean(self) -> FloatArray:
-        return self.sample_mean.copy()
-
-    def restart_average(self) -> None:
-        self.sample_mean[:] = 0.0
-        self.counts[1] = 0
-
-
-class _SparseState:
-    def __init__(self, rows: Matrix) -> None:
-        d = rows.shape[1]
-        self.vector, self.rest = np.zeros(d), np.zeros(d)
-        self.scales = np.array([1.0, 0.0])
-        self.counts = np.zeros(2, dtype=np.int64)
-
-    def visit(
-        self, rows: Matrix, pos: IntArray, neg: IntArray, rates: "_kernels.pairs.Rates"
-    ) -> None:
-        _kernels.pairs.sparse_steps(
-            rows.data,
-            rows.indices,
-            rows.indptr,
-            pos,
-            neg,
-            rates,
-            self.vector,
-            self.rest,
-            self.scales,
-            self.counts,
-        )
-
-    def check_state(self) -> None:
-        d = expect_finite(self, "vector", (None,)).shape[0]
-        expect_finite(self, "rest", (d,))
-        expect_finite(self, "scales", (2,))
-        expect_counts(self, "counts", (2,))
-
-    def last(self) -> FloatArray:
-        scaled: FloatArray = self.scales[0] * self.vector
-        return scaled
-
-    def mean(self) -> FloatArray:
-        total: FloatArray = self.scales[1] * self.vector + self.rest
-        return total / max(1, int(self.counts[1]))
-
-    def restart_average(self) -> None:
-        self.rest[:] = 0.0
-        self.scales[1] = 0.0
-        self.counts[1] = 0
 
 
 class BlockSource(Protocol):

@@ -9,8 +9,6 @@ step updates the duals of a few random rows and then the coefficients. Distances
 solution shrink by ``sqrt(theta)`` per step.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from aucmax import _kernels
@@ -59,8 +57,8 @@ def primal_dual(
             return value, float(np.linalg.norm(grad))
 
     _, first_norm = measure(np.zeros(d))
-    coef, ahead = np.zeros(d), np.zeros(d)
-    state = State(np.zeros(n), np.zeros(d), coef, ahead)
+    coef = np.zeros(d)
+    state = _kernels.primal_dual.State(np.zeros(n), np.zeros(d), coef, np.zeros(d))
     steps_per_block = max(1, BLOCK_VALUES // (rows.width * batch_size))
     steps_per_pass = max(1, n // batch_size)
     history: list[Step] = []
@@ -86,22 +84,13 @@ def primal_dual(
     return Result(coef, history[-1].value, len(history), norm <= tol, message, history)
 
 
-class State(NamedTuple):
-    """What the steps change; see ``primal_dual_steps``."""
-
-    dual: FloatArray
-    dual_mean: FloatArray
-    coef: FloatArray
-    ahead: FloatArray
-
-
 class _CentredRows:
     """Rows less their class mean, divided by the root of the class's share."""
 
     def __init__(self, design: Design, is_pos: BoolArray) -> None:
         n = design.shape[0]
         self.design = design
-        self.is_pos = is_pos
+        self.labels = is_pos.astype(np.intp)
         n_pos = int(np.count_nonzero(is_pos))
         mean_pos = design.adjoint(is_pos / n_pos)
         mean_neg = design.adjoint(~is_pos / (n - n_pos))
@@ -118,25 +107,24 @@ class _CentredRows:
         return max(1, some.nnz // some.shape[0]) if is_sparse(some) else d
 
     def run(
-        self, ids: IntArray, rates: "_kernels.primal_dual.Rates", state: State
+        self,
+        ids: IntArray,
+        rates: "_kernels.primal_dual.Rates",
+        state: "_kernels.primal_dual.State",
     ) -> None:
         """Run one step for each batch of the rows ``ids``."""
-        rows = self.design.rows(ids)
-        if is_sparse(rows):
-            which = self.is_pos[ids].astype(np.intp)
-            csr = rows.data, rows.indices, rows.indptr
-            _kernels.primal_dual.primal_dual_sparse_steps(
-                *csr, which, self.means, self.roots, ids, self.gap, rates, *state
-            )
-        else:
-            _kernels.primal_dual.primal_dual_steps(
-                self.centre(rows, ids), ids, self.gap, rates, *state
-            )
+        kernels, rows = _kernels.primal_dual, self.design.rows(ids)
+        if not is_sparse(rows):
+            rows = self.centre(rows, ids)
+            kernels.primal_dual_steps_dense(rows, ids, self.gap, rates, state)
+            return
+        csr = rows.data, rows.indices, rows.indptr
+        rows = kernels.ClassRows(*csr, self.labels[ids], self.means, self.roots)
+        kernels.primal_dual_steps_csr(rows, ids, self.gap, rates, state)
 
     def centre(self, rows: FloatArray, ids: IntArray) -> FloatArray:
-        which = self.is_pos[ids].astype(np.intp)
-        centred: FloatArray = (rows - self.means[which]) / self.roots[which, None]
-        return centred
+        labels = self.labels[ids]
+        return np.asarray((rows - self.means[labels]) / self.roots[labels, None])
 
     def largest_square(self) -> float:
         """Return the largest square of the length of a row."""
@@ -146,18 +134,14 @@ class _CentredRows:
         return max(float(self._squares(ids).max()) for ids in blocks)
 
     def _squares(self, ids: IntArray) -> FloatArray:
-        rows = self.design.rows(ids)
+        rows, labels = self.design.rows(ids), self.labels[ids]
         if not is_sparse(rows):
-            dense: FloatArray = (self.centre(rows, ids) ** 2).sum(axis=1)
-            return dense
-        which = self.is_pos[ids].astype(np.intp)
-        square = rows.power(2).sum(axis=1, dtype=np.float64)
-        along = (rows @ self.means.T)[np.arange(len(ids)), which]
-        mean_square = (self.means**2).sum(axis=1)[which]
-        squares = np.asarray(square).ravel() - 2.0 * along + mean_square
+            return np.asarray((self.centre(rows, ids) ** 2).sum(axis=1))
+        squares = np.asarray(rows.power(2).sum(axis=1, dtype=np.float64)).ravel()
+        squares -= 2.0 * (rows @ self.means.T)[np.arange(len(ids)), labels]
+        squares += (self.means**2).sum(axis=1)[labels]
         # Rounding leaves a row that equals its mean a little below zero.
-        scaled: FloatArray = np.maximum(squares, 0.0) / self.roots[which] ** 2
-        return scaled
+        return np.asarray(np.maximum(squares, 0.0) / self.roots[labels] ** 2)
 
 
 def _rates(

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from aucmax import _kernels
 from aucmax._utils.state import (
+    FLOATS,
     expect,
     expect_between,
     expect_choice,
@@ -115,7 +116,7 @@ class RowSample:
             self._add_sparse(X, is_pos, slots)
             return
         for own in (0, 1):
-            self._grow(own)
+            self._grow(own, X.dtype)
         _kernels.batches.keep_rows(X, is_pos, slots, *self._rows)
 
     def rows(self) -> tuple[Matrix, BoolArray]:
@@ -150,7 +151,7 @@ class RowSample:
                 continue
             expect(n_kept <= len(rows), self, "it has too few rows")
             if type(rows) is np.ndarray:
-                expect_values(self, "_rows", rows, (None, self._n_features))
+                expect_values(self, "_rows", rows, (None, self._n_features), FLOATS)
                 continue
             expect(type(rows) is list, self, f"_rows are {type(rows).__name__}s")
             for values, columns in rows:
@@ -175,7 +176,7 @@ class RowSample:
             else:
                 rows.append(row)
 
-    def _grow(self, own: int) -> None:
+    def _grow(self, own: int, dtype: np.dtype[Any]) -> None:
         """Make room for the rows of a class, at most twice as many as there are."""
         size = min(int(self.slots.n_seen[own]), self.slots.size)
         old = self._rows[own]
@@ -183,6 +184,6 @@ class RowSample:
         if size <= n_old:
             return
         capacity = min(max(size, 2 * n_old), self.slots.size)
-        self._rows[own] = np.empty((capacity, self._n_features))
+        self._rows[own] = np.empty((capacity, self._n_features), dtype)
         if n_old > 0:
             self._rows[own][:n_old] = old

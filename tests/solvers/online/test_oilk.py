@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from aucmax._kernels.oilk import Settings
 from aucmax.solvers.online import oilk
 from aucmax.solvers.online.oilk import KernelModel, OILKLearner, inverse_spread
 from aucmax.summaries.row_sample import Slots
@@ -17,10 +18,14 @@ FORMS = list(
 )
 
 
-def make(n_features, *, seed=1, **options):
-    given = {"budget": 8, "gamma": 0.5}
+def make(n_features, *, seed=1, budget=8, sparse_rows=False, **options):
+    given = {"gamma": 0.5} | options
+    given["is_fifo"] = given.pop("policy", "reservoir") == "fifo"
+    given = {name: value for name, value in given.items() if value is not None}
     rng = np.random.default_rng(seed)
-    return OILKLearner(n_features, rng=rng, **(given | options))
+    return OILKLearner(
+        n_features, Settings(**given), sparse_rows=sparse_rows, budget=budget, rng=rng
+    )
 
 
 def csr(X):
@@ -38,7 +43,7 @@ def literal(X, is_pos, *, budget, policy, n_neighbors, compensate, is_squared, *
 
     Everything is computed from the rows and weights alone, nothing carried over.
     """
-    slots = Slots(budget, np.random.default_rng(1), policy).assign(is_pos)
+    slots = Slots(budget, np.random.default_rng(1)).assign(is_pos)
     support, seen, oldest = ({}, {}), [0, 0], [0, 0]
     gamma = given.get("gamma", 0.5)
 
@@ -236,6 +241,17 @@ def test_scores_in_blocks(rng, monkeypatch, make_rows, make_basis):
     assert_allclose(single, expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("make_rows", [np.asarray, csr])
+def test_equal_rows_have_equal_scores(rng, make_rows):
+    X = rng.normal(size=(50, 9)) * (rng.random((50, 9)) < 0.5)
+    X[40] = X[3]
+    model = KernelModel(make_rows(X[:37]), rng.normal(size=37), 0.2)
+    scores = model.scores(make_rows(X))
+    assert scores[40] == scores[3]
+    alone = [model.scores(make_rows(X[i : i + 1]))[0] for i in range(50)]
+    assert_array_equal(alone, scores)
+
+
 def test_scores_far_from_zero(rng):
     X, coef = np.round(rng.normal(size=(9, 2)) * 2**8) / 2**8, rng.normal(size=9)
     near = KernelModel(X, coef, 1.0).scores(X)
@@ -266,7 +282,7 @@ def test_overflow_stops_before_the_row(problem):
     learner = make(3, **options)
     with pytest.raises(FloatingPointError, match="weights overflow: step_size=0"):
         learner.learn(X, is_pos)
-    n_learned = int(learner.support.counts.sum())
+    n_learned = int(learner.support.n_seen.sum())
     assert 10 < n_learned < 60
     assert np.isfinite(learner.model().coef).all()
     # As if the other rows had never come.

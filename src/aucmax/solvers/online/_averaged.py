@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Linear learners whose step costs no more than reading the row."""
 
-from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -21,7 +19,7 @@ from aucmax.solvers.online._base import Diverged, LinearModel
 class AveragedLearner:
     """Weights, their average, and running statistics of the rows.
 
-    A subclass names its kernels, and says what to do when a step overflows.
+    A subclass says what to do when a step overflows.
 
     Parameters
     ----------
@@ -32,6 +30,8 @@ class AveragedLearner:
     """
 
     is_order_free = False
+    # Of ``_kernels``, with ``Rates``, types of the state, and kernels for the steps.
+    module: str
 
     def __init__(self, rows: Matrix, rates: Any) -> None:
         self.rates = rates
@@ -63,13 +63,12 @@ class AveragedLearner:
 
     def learn(self, X: Matrix, is_pos: BoolArray) -> None:
         """Make one step per row."""
-        steps_dense, steps_csr = self._steps()
         labels = is_pos.view(np.int8)
         if self.sparse_rows:
-            rows = _kernels.averaged_weights.CSR(X.data, X.indices, X.indptr)
-            n = steps_csr(rows, labels, self.rates, self.state)
+            rows = X.data, X.indices, X.indptr
+            n = self._kernels().steps_csr(rows, labels, self.rates, self.state)
         else:
-            n = steps_dense(X, labels, self.rates, self.state)
+            n = self._kernels().steps_dense(X, labels, self.rates, self.state)
         if n < len(is_pos):
             raise Diverged(self._advice(), n)
 
@@ -90,13 +89,8 @@ class AveragedLearner:
         total += vectors[:, 3]
         return LinearModel(total / (self.state.scalars["weight_sum"] or 1.0))
 
-    def _kernels(self) -> ModuleType:
-        """Return the module with ``Rates`` and the types of the state."""
-        raise NotImplementedError
-
-    def _steps(self) -> tuple[Callable[..., int], Callable[..., int]]:
-        """Return the kernels for dense and CSR rows."""
-        raise NotImplementedError
+    def _kernels(self) -> Any:
+        return getattr(_kernels, self.module)
 
     def _advice(self) -> str:
         """Return the message of a step that overflowed."""

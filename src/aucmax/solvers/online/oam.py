@@ -2,20 +2,24 @@
 """The pairwise hinge loss against a buffer of rows of the other class."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aucmax import _kernels
 from aucmax._utils.state import (
     expect_array,
-    expect_between,
+    expect_constants,
     expect_count,
     expect_counts,
     expect_flag,
-    expect_number,
     expect_type,
 )
-from aucmax._utils.typing import BoolArray, FloatArray, IntArray, Matrix
+from aucmax._utils.typing import BoolArray, Matrix
 from aucmax.solvers.online._base import LinearModel
+from aucmax.solvers.online._row_buffer import (
+    as_batch,
+    check_buffer,
+    empty_buffer,
+    with_room,
+)
 from aucmax.summaries.row_sample import Slots
 
 # The weights stay in the range of floats up to here; see the kernels.
@@ -23,12 +27,14 @@ LARGEST_STEP = 1e100
 
 
 class OAMLearner:
-    """Weights, and two buffers of dense rows.
+    """Weights, and a buffer of rows of each class.
 
     Parameters
     ----------
     n_features : int
         Number of features.
+    sparse_rows : bool
+        Whether rows are CSR; only nonzeros are then kept and touched.
     is_sequential : bool
         One step per pair, rather than one for all pairs of a row.
     buffer_size : int
@@ -42,147 +48,64 @@ class OAMLearner:
     """
 
     is_order_free = False
-    sparse_rows = False
 
     def __init__(
         self,
         n_features: int,
         *,
+        sparse_rows: bool,
         is_sequential: bool,
         buffer_size: int,
         step_size: float | None,
         average: bool,
         rng: np.random.Generator,
     ) -> None:
-        self.is_sequential = is_sequential
-        self.step_size = 0.0 if step_size is None else min(step_size, LARGEST_STEP)
+        size = 0.0 if step_size is None else min(float(step_size), LARGEST_STEP)
+        self.rule = _kernels.oam.Rule(is_sequential, size)
+        self.sparse_rows = sparse_rows
         self.average = average
         self.slots = Slots(buffer_size, rng)
-        # Negatives and positives so far, and rows that had pairs.
-        self.counts: IntArray = np.zeros(3, dtype=np.int64)
-        # What the mean squared distance of all pairs so far follows from.
-        self.squares: FloatArray = np.zeros(3)
-        self.sums: FloatArray = np.zeros((2, n_features))
-        self._allocate(n_features)
+        self.state = _kernels.oam.State(
+            counts=np.zeros(3, dtype=np.int64),
+            squares=np.zeros(3),
+            sums=np.zeros((2, n_features)),
+            coef=np.zeros(n_features),
+            average=np.zeros(n_features),
+            buffer=empty_buffer(2 * buffer_size, n_features, is_sparse=sparse_rows),
+        )
 
     @property
     def n_features(self) -> int:
         """Length of a row."""
-        return int(self.sums.shape[1])
+        return len(self.state.coef)
 
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""
-        expect_flag(self, "is_sequential")
+        expect_constants(self, "rule", _kernels.oam.Rule)
         expect_flag(self, "average")
-        expect_number(self, "step_size")
+        is_sparse = expect_flag(self, "sparse_rows")
         size = expect_count(expect_type(self, "slots", Slots), "size", low=1)
-        d = expect_array(self, "sums", (2, None)).shape[1]
-        expect_counts(self, "counts", (3,))
-        expect_array(self, "squares", (3,))
-        self._check_buffers(size, d)
+        state = expect_type(self, "state", _kernels.oam.State)
+        d = len(expect_array(state, "coef", (None,)))
+        expect_array(state, "average", (d,))
+        expect_counts(state, "counts", (3,))
+        expect_array(state, "squares", (3,))
+        expect_array(state, "sums", (2, d))
+        check_buffer(state, "buffer", 2 * size, d, is_sparse=is_sparse)
 
     def learn(self, X: Matrix, is_pos: BoolArray) -> None:
         """Take in rows."""
-        _kernels.oam.dense_steps(
-            X,
-            is_pos,
-            self.slots.assign(is_pos),
-            self.is_sequential,
-            self.step_size,
-            self.average,
-            self.buffers,
-            self.counts,
-            self.squares,
-            self.sums,
-            self.coef,
-            self.mean,
-        )
+        batch = as_batch(X, is_pos, self.slots.assign(is_pos))
+        self.state = self.state._replace(buffer=with_room(self.state.buffer, X))
+        kernels = _kernels.oam
+        steps = kernels.oam_steps_csr if self.sparse_rows else kernels.oam_steps_dense
+        steps(batch, self.rule, self.state)
 
     def model(self) -> LinearModel:
         """Return the mean of the weights, or the last."""
-        return LinearModel((self.mean if self.average else self.coef).copy())
-
-    def _check_buffers(self, size: int, d: int) -> None:
-        expect_array(self, "buffers", (2, size, d))
-        expect_array(self, "coef", (d,))
-        expect_array(self, "mean", (d,))
-
-    def _allocate(self, n_features: int) -> None:
-        self.buffers: FloatArray = np.zeros((2, self.slots.size, n_features))
-        self.coef: FloatArray = np.zeros(n_features)
-        self.mean: FloatArray = np.zeros(n_features)
-
-
-class SparseOAMLearner(OAMLearner):
-    """The same for CSR rows; only nonzeros are kept and touched."""
-
-    sparse_rows = True
-    values: FloatArray
-    columns: NDArray[np.int32]
-
-    def learn(self, X: Matrix, is_pos: BoolArray) -> None:
-        """Take in rows."""
-        slots = self.slots.assign(is_pos)
-        longest = int(np.diff(X.indptr)[slots >= 0].max(initial=0))
-        self.values, self.columns = widened(self.values, self.columns, longest)
-        _kernels.oam.csr_steps(
-            X.data,
-            X.indices,
-            X.indptr,
-            is_pos,
-            slots,
-            self.is_sequential,
-            self.step_size,
-            self.average,
-            self.values,
-            self.columns,
-            self.lengths,
-            self.norms,
-            self.work,
-            self.counts,
-            self.squares,
-            self.sums,
-            self.coef,
-        )
-
-    def model(self) -> LinearModel:
-        """Return the mean of the weights, or the last."""
-        coef, late = self.coef.T
         if not self.average:
-            return LinearModel(coef.copy())
-        return LinearModel(coef - late / max(1, self.counts[2]))
-
-    def _check_buffers(self, size: int, d: int) -> None:
-        width = expect_array(self, "values", (2, size, None)).shape[2]
-        columns = expect_array(self, "columns", (2, size, width), np.int32)
-        lengths = expect_counts(self, "lengths", (2, size), width)
-        # There is anything beyond.
-        used = columns[np.arange(width) < lengths[..., None]]
-        expect_between(self, "columns", used, 0, d - 1)
-        expect_array(self, "norms", (2, size))
-        expect_array(self, "work", (d,))
-        expect_array(self, "coef", (d, 2))
-
-    def _allocate(self, n_features: int) -> None:
-        size = self.slots.size
-        self.values = np.empty((2, size, 0))
-        self.columns = np.empty((2, size, 0), dtype=np.int32)
-        self.lengths: IntArray = np.zeros((2, size), dtype=np.int64)
-        self.norms: FloatArray = np.zeros((2, size))
-        self.work: FloatArray = np.zeros(n_features)
-        self.coef = np.zeros((n_features, 2))
-
-
-def widened(
-    values: FloatArray, columns: NDArray[np.int32], longest: int
-) -> tuple[FloatArray, NDArray[np.int32]]:
-    """Return both with room for rows of ``longest`` entries along the last axis."""
-    width = values.shape[-1]
-    if longest <= width:
-        return values, columns
-    # Half as much again, so that few calls have to copy.
-    shape = (*values.shape[:-1], max(longest, width + width // 2))
-    wider, wider_columns = np.empty(shape), np.empty(shape, dtype=np.int32)
-    wider[..., :width] = values
-    wider_columns[..., :width] = columns
-    return wider, wider_columns
+            return LinearModel(self.state.coef.copy())
+        if not self.sparse_rows:
+            return LinearModel(self.state.average.copy())
+        n_rows = max(1, self.state.counts[2])
+        return LinearModel(self.state.coef - self.state.average / n_rows)

@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.extmath import row_norms
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from aucmax import _kernels
 from aucmax._utils.state import (
     expect,
     expect_array,
-    expect_between,
     expect_constants,
     expect_count,
     expect_counts,
@@ -25,18 +26,21 @@ from aucmax._utils.state import (
 )
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse, to_dense
 from aucmax.solvers.online._base import Diverged
-from aucmax.solvers.online.oam import widened
-from aucmax.summaries.row_sample import Policy, Slots
+from aucmax.solvers.online._row_buffer import (
+    as_batch,
+    check_buffer,
+    empty_buffer,
+    rows_in,
+    with_room,
+)
+from aucmax.summaries.row_sample import Slots
 
 # Rows that wait until the width of the kernel is set from them.
 WIDTH_ROWS = 100
-# Spreads that are smaller, relative to the squares they are the difference of, come
-# from rounding.
-ROUNDING = 1e-11
+# Variances that are smaller, relative to the squared mean, come from rounding.
+ROUNDING = 1e-30
 # Rows converted at a time when they are scored.
 BLOCK_ROWS = 4096
-NO_FLOATS: FloatArray = np.zeros(0)
-NO_INDICES: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
 
 
 class KernelModel(NamedTuple):
@@ -62,17 +66,24 @@ class KernelModel(NamedTuple):
 
     def scores(self, X: Matrix) -> NDArray[Any]:
         """Return the score of each row; equal rows get equal ones."""
-        n, d = X.shape
-        out = np.empty(n)
-        for low in range(0, n, BLOCK_ROWS):
+        out = np.empty(X.shape[0])
+        for low in range(0, len(out), BLOCK_ROWS):
             rows, part = X[low : low + BLOCK_ROWS], out[low : low + BLOCK_ROWS]
-            if not is_sparse(self.basis):
+            if is_sparse(self.basis):
+                part[:] = self._sparse_scores(sparse.csr_matrix(rows, dtype=float))
+            else:
                 rows = np.ascontiguousarray(to_dense(rows), dtype=np.float64)
-                _kernels.oilk.score_dense(rows, self.basis, self.coef, self.gamma, part)
-                continue
-            parts = (*csr_parts(rows), *csr_parts(self.basis))
-            _kernels.oilk.score_csr(*parts, self.coef, self.gamma, np.zeros(d), part)
+                _kernels.oilk.oilk_scores(rows, self.basis, self.coef, self.gamma, part)
         return out
+
+    def _sparse_scores(self, X: Matrix) -> FloatArray:
+        distances = (X @ self.basis.T).toarray()
+        distances *= -2.0
+        distances += row_norms(self.basis, squared=True)
+        distances += row_norms(X, squared=True)[:, None]
+        values = np.exp(-self.gamma * np.maximum(distances, 0.0))
+        # Not a product with BLAS: equal rows would get different last digits.
+        return np.asarray((values * self.coef).sum(axis=1))
 
 
 class OILKLearner:
@@ -82,22 +93,12 @@ class OILKLearner:
     ----------
     n_features : int
         Number of features.
-    sparse_rows : bool, default=False
+    settings : Settings
+        Constants of the method; without ``gamma``, it is set from the first 100 rows.
+    sparse_rows : bool
         Whether rows are CSR.
-    budget : int, default=100
+    budget : int
         Support rows of each class.
-    gamma : float or None, default=None
-        Inverse width of the kernel; None sets it from the first 100 rows.
-    policy : {"reservoir", "fifo"}, default="reservoir"
-        Which rows are kept.
-    n_neighbors : int or None, default=None
-        Most support rows that a row is compared with; None for all.
-    compensate : bool, default=False
-        Whether the weight of a row that is dropped goes to the nearest of its class.
-    step_size, loss_weight : float or None, default=None
-        The papers' eta and C; None for values that follow the number of rows.
-    is_squared : bool, default=False
-        Squared hinge instead of hinge.
     rng : Generator
         Draws the rows kept.
     """
@@ -107,43 +108,25 @@ class OILKLearner:
     def __init__(
         self,
         n_features: int,
+        settings: "_kernels.oilk.Settings",
         *,
-        sparse_rows: bool = False,
-        budget: int = 100,
-        gamma: float | None = None,
-        policy: Policy = "reservoir",
-        n_neighbors: int | None = None,
-        compensate: bool = False,
-        step_size: float | None = None,
-        loss_weight: float | None = None,
-        is_squared: bool = False,
+        sparse_rows: bool,
+        budget: int,
         rng: np.random.Generator,
     ) -> None:
-        self.settings = _kernels.oilk.Settings(
-            gamma=0.0 if gamma is None else float(gamma),
-            step_size=0.0 if step_size is None else float(step_size),
-            loss_weight=0.0 if loss_weight is None else float(loss_weight),
-            n_neighbors=0 if n_neighbors is None else int(n_neighbors),
-            is_squared=is_squared,
-            is_fifo=policy == "fifo",
-            compensate=compensate,
-        )
+        self.settings = settings
         self.n_features = n_features
         self.sparse_rows = sparse_rows
-        self.slots = Slots(budget, rng, policy)
+        self.slots = Slots(budget, rng)
         size = 2 * budget
         self.support = _kernels.oilk.Support(
-            values=np.zeros((size, 0 if sparse_rows else n_features)),
-            columns=np.zeros((size, 0), dtype=np.int32),
-            lengths=np.zeros(size, dtype=np.int64),
-            norms=np.zeros(size),
             gram=np.zeros((size, size)),
             coef=np.zeros(size),
-            sizes=np.zeros(2, dtype=np.int64),
-            oldest=np.zeros(2, dtype=np.int64),
-            counts=np.zeros(2, dtype=np.int64),
+            n_added=np.zeros(2, dtype=np.int64),
+            n_seen=np.zeros(2, dtype=np.int64),
         )
-        self.work = np.zeros(n_features if sparse_rows else 0)
+        # The support rows, those of negatives in the first half.
+        self.rows = empty_buffer(size, n_features, is_sparse=sparse_rows)
         # Rows that wait for the width, and their classes.
         self.held: list[tuple[Matrix, BoolArray]] = []
 
@@ -152,34 +135,21 @@ class OILKLearner:
         expect_constants(self, "settings", _kernels.oilk.Settings)
         d = expect_count(self, "n_features", low=1)
         is_sparse = expect_flag(self, "sparse_rows")
-        budget = expect_count(expect_type(self, "slots", Slots), "size", low=1)
-        self._check_support(2 * budget, d, is_sparse)
-        expect_array(self, "work", (d if is_sparse else 0,))
+        size = 2 * expect_count(expect_type(self, "slots", Slots), "size", low=1)
+        support = expect_type(self, "support", _kernels.oilk.Support)
+        expect_array(support, "gram", (size, size))
+        expect_array(support, "coef", (size,))
+        expect_counts(support, "n_added", (2,))
+        expect_counts(support, "n_seen", (2,))
+        check_buffer(self, "rows", size, d, is_sparse=is_sparse)
         for rows, is_pos in expect_type(self, "held", list):
             n, _ = expect_rows(self, "held", rows, d)
             expect(is_sparse == sparse.issparse(rows), self, "held has other rows")
             expect_values(self, "held", is_pos, (n,), np.bool_)
 
-    def _check_support(self, size: int, d: int, is_sparse: bool) -> None:
-        support = expect_type(self, "support", _kernels.oilk.Support)
-        values = expect_array(support, "values", (size, None if is_sparse else d))
-        width = values.shape[1]
-        columns = expect_array(
-            support, "columns", (size, width if is_sparse else 0), np.int32
-        )
-        lengths = expect_counts(support, "lengths", (size,), width)
-        if is_sparse:
-            used = columns[np.arange(width) < lengths[:, None]]
-            expect_between(support, "columns", used, 0, d - 1)
-        expect_array(support, "norms", (size,))
-        expect_array(support, "gram", (size, size))
-        expect_array(support, "coef", (size,))
-        expect_counts(support, "sizes", (2,), size // 2)
-        expect_counts(support, "oldest", (2,), size // 2 - 1)
-        expect_counts(support, "counts", (2,))
-
     def learn(self, X: Matrix, is_pos: BoolArray) -> None:
         """Take in rows."""
+        n_taken = 0
         if self.settings.gamma == 0.0:
             n_taken = min(X.shape[0], WIDTH_ROWS - self._n_held())
             self.held.append((X[:n_taken].copy(), is_pos[:n_taken].copy()))
@@ -191,27 +161,16 @@ class OILKLearner:
                 self.held.pop()
                 error.n_learned = 0
                 raise
-            X, is_pos = X[n_taken:], is_pos[n_taken:]
-            self._learn_now(X, is_pos, n_taken)
-            return
-        self._learn_now(X, is_pos)
+        self._learn_now(X[n_taken:], is_pos[n_taken:], n_taken)
 
     def model(self) -> KernelModel:
         """Return the sum of kernel functions."""
         if self.held:
             return self._released().model()
-        support, budget = self.support, self.slots.size
-        n_neg, n_pos = support.sizes
-        kept = np.append(np.arange(n_neg), budget + np.arange(n_pos))
-        basis: Matrix = support.values[kept]
-        if self.sparse_rows:
-            lengths = support.lengths[kept]
-            is_used = np.arange(basis.shape[1]) < lengths[:, None]
-            indptr = np.append(0, np.cumsum(lengths))
-            parts = (basis[is_used], support.columns[kept][is_used], indptr)
-            basis = sparse.csr_matrix(parts, shape=(len(kept), self.n_features))
-        gamma = self.settings.gamma or 1.0
-        return KernelModel(basis, support.coef[kept], gamma)
+        n_neg, n_pos = np.minimum(self.support.n_added, self.slots.size)
+        kept = np.append(np.arange(n_neg), self.slots.size + np.arange(n_pos))
+        basis, coef = rows_in(self.rows, kept), self.support.coef[kept]
+        return KernelModel(basis, coef, self.settings.gamma or 1.0)
 
     def _n_held(self) -> int:
         return sum(len(is_pos) for _, is_pos in self.held)
@@ -228,71 +187,33 @@ class OILKLearner:
         return learner
 
     def _learn_now(self, X: Matrix, is_pos: BoolArray, n_before: int = 0) -> None:
-        n = len(is_pos)
-        if n == 0:
+        batch = as_batch(X, is_pos, self.slots.assign(is_pos))
+        self.rows = with_room(self.rows, X)
+        kernels = _kernels.oilk
+        steps = kernels.oilk_steps_csr if self.sparse_rows else kernels.oilk_steps_dense
+        n_learned = steps(batch, self.settings, self.support, self.rows)
+        if n_learned == len(is_pos):
             return
-        data, indices, indptr = NO_FLOATS, NO_INDICES, NO_INDICES
-        if self.sparse_rows:
-            support, longest = self.support, int(np.diff(X.indptr).max())
-            values, columns = widened(support.values, support.columns, longest)
-            self.support = support._replace(values=values, columns=columns)
-            X, (data, indices, indptr) = np.zeros((n, 0)), csr_parts(X)
-        n_learned = _kernels.oilk.learn_rows(
-            X,
-            data,
-            indices,
-            indptr,
-            is_pos,
-            self.slots.assign(is_pos),
-            self.settings,
-            self.support,
-            self.work,
+        # As if the rows from there on had never come.
+        self.slots.n_seen[:] = self.support.n_seen
+        bits: Any = self.slots.rng.bit_generator
+        bits.advance(n_learned - len(is_pos))
+        raise Diverged(
+            f"The weights overflow: step_size={self.settings.step_size or 'auto'!r} "
+            f"and loss_weight={self.settings.loss_weight or 'auto'!r} are too large "
+            "together. Lower one of them, or set both to 'auto'.",
+            n_before + n_learned,
         )
-        if n_learned < n:
-            self._unassign(is_pos[n_learned:])
-            step_size = self.settings.step_size or "'auto'"
-            loss_weight = self.settings.loss_weight or "'auto'"
-            raise Diverged(
-                f"The weights overflow: step_size={step_size} and "
-                f"loss_weight={loss_weight} are too large together. Lower one of them, "
-                "or set both to 'auto'.",
-                n_before + n_learned,
-            )
-
-    def _unassign(self, is_pos: BoolArray) -> None:
-        """Take back the slots of rows that were not learned."""
-        n_pos = int(is_pos.sum())
-        self.slots.n_seen -= (len(is_pos) - n_pos, n_pos)
-        if self.slots.policy == "reservoir":
-            bits: Any = self.slots.rng.bit_generator
-            bits.advance(-len(is_pos))
-
-
-def csr_parts(
-    X: Matrix,
-) -> tuple[FloatArray, NDArray[np.int32], NDArray[np.int32]]:
-    """Return the arrays of a CSR matrix in the types the loops are compiled for."""
-    X = sparse.csr_matrix(X)
-    return (
-        X.data.astype(np.float64, copy=False),
-        X.indices.astype(np.int32, copy=False),
-        X.indptr.astype(np.int32, copy=False),
-    )
 
 
 def inverse_spread(X: Matrix) -> float:
     """Return one over the mean squared distance to the mean; one if all are equal."""
-    n = X.shape[0]
     if is_sparse(X):
-        centre = np.asarray(X.sum(axis=0)).ravel() / n
-        square = float(np.sum(X.data * X.data)) / n
-        spread = square - float(np.sum(centre * centre))
-        spread = spread if spread > ROUNDING * square else 0.0
+        means, variances = mean_variance_axis(X, axis=0)
     else:
-        gaps = X - X[0]
-        gaps -= gaps.mean(axis=0)
-        spread = float(np.sum(gaps * gaps)) / n
-    if spread == 0.0:
+        means, variances = X.mean(axis=0), X.var(axis=0)
+    spread = float(variances.sum())
+    if spread <= ROUNDING * float(means @ means):
         return 1.0
     # Nine digits are the same for dense and sparse rows.
     return float(f"{1.0 / max(spread, np.finfo(np.float64).tiny):.9g}")

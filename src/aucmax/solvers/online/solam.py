@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The saddle point of the pairwise square loss, in O(nonzeros) per row."""
 
-from collections.abc import Callable
-from types import ModuleType
-
 from aucmax import _kernels
 from aucmax._utils.typing import Matrix
 from aucmax.solvers.online._averaged import AveragedLearner
@@ -33,6 +30,8 @@ class SaddlePointLearner(AveragedLearner):
         which are then subtracted from the rows, or learned by steps.
     """
 
+    module = "solam"
+
     def __init__(
         self,
         rows: Matrix,
@@ -51,13 +50,6 @@ class SaddlePointLearner(AveragedLearner):
             exact_duals,
         )
         super().__init__(rows, rates)
-
-    def _kernels(self) -> ModuleType:
-        return _kernels.solam
-
-    def _steps(self) -> tuple[Callable[..., int], Callable[..., int]]:
-        kernels = _kernels.solam
-        return kernels.solam_steps_dense, kernels.solam_steps_csr
 
     def _advice(self) -> str:
         return (

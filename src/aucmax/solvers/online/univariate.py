@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Class-balanced losses of single rows, in O(nonzeros) per row."""
 
-from collections.abc import Callable
-from types import ModuleType
 from typing import Literal, get_args
 
 from aucmax import _kernels
@@ -42,6 +40,8 @@ class UnivariateLearner(AveragedLearner):
         Whether the model is the average of the weights after each row.
     """
 
+    module = "online_univariate"
+
     def __init__(
         self,
         rows: Matrix,
@@ -79,13 +79,6 @@ class UnivariateLearner(AveragedLearner):
     def model(self) -> LinearModel:
         """Return the average of the weights, or the last."""
         return super().model() if self.average else LinearModel(self.coef)
-
-    def _kernels(self) -> ModuleType:
-        return _kernels.online_univariate
-
-    def _steps(self) -> tuple[Callable[..., int], Callable[..., int]]:
-        kernels = _kernels.online_univariate
-        return kernels.univariate_steps_dense, kernels.univariate_steps_csr
 
     def _advice(self) -> str:
         return (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where a descent on pairs finds its rows: embedded, in blocks that fit in memory."""
+"""Rows through a feature map, in blocks that fit in memory, for steps on pairs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._utils.typing import BoolArray, IntArray, Matrix
+from aucmax._utils.typing import IntArray, Matrix
 from aucmax.features.nystroem import Nystroem
 from aucmax.solvers.pair_sgd import RowBlock
 
@@ -19,7 +19,7 @@ MIN_BLOCK_ROWS = 512
 MIN_CLASS_ROWS = 64
 
 
-class EmbeddedRows:
+class EmbeddedBlocks:
     """Rows as features, all at once or, where they do not fit, a block at a time.
 
     Rows are dealt to the blocks at random once, class by class. A single block is
@@ -93,27 +93,6 @@ def embed(
         part = slice(low, low + SLICE_ROWS)
         feature_map.transform_rows(X[index[part]], out=out[part])
     return out
-
-
-def hold_out(
-    is_pos: BoolArray, fraction: float, max_rows: int, rng: np.random.Generator
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the positives and negatives to train on, and rows of both to leave out.
-
-    None are left out for a fraction of zero, or where a class has one row only.
-    """
-    fraction = min(fraction, max_rows / is_pos.shape[0])
-    kept, held = [], []
-    for mask in (is_pos, ~is_pos):
-        rows = np.flatnonzero(mask)
-        count = max(1, round(fraction * len(rows)))
-        chosen = np.zeros(len(rows), dtype=bool)
-        chosen[rng.permutation(len(rows))[:count]] = True
-        kept.append(rows[~chosen])
-        held.append(rows[chosen])
-    if fraction == 0.0 or min(map(len, kept)) == 0:
-        return np.flatnonzero(is_pos), np.flatnonzero(~is_pos), np.empty(0, np.int64)
-    return kept[0], kept[1], np.concatenate(held)
 
 
 def _deal(

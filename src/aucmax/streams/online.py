@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rows an online estimator has seen, as it needs them."""
+"""A learner that takes rows one after the other, and a sample of them."""
 
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from aucmax import _kernels
 from aucmax._utils.state import (
     expect,
     expect_flag,
@@ -23,7 +22,6 @@ from aucmax._utils.typing import (
     is_sparse,
     to_dense,
 )
-from aucmax._utils.validation import largest
 from aucmax.metrics.threshold import balanced_threshold
 from aucmax.solvers.online._base import Diverged, Learner, LinearModel, Model
 from aucmax.solvers.online.oilk import KernelModel
@@ -142,9 +140,7 @@ class OnlineStream(Locked):
             and rows.dtype == np.float64
             and rows.indices.dtype == rows.indptr.dtype == np.int32
             and rows.has_sorted_indices
-            and rows.data.flags.writeable
-            and rows.indices.flags.writeable
-            and rows.indptr.flags.writeable
+            and all(a.flags.writeable for a in (rows.data, rows.indices, rows.indptr))
         ):
             return rows
         # A block holds few rows, so 32 bits count its entries.
@@ -153,14 +149,3 @@ class OnlineStream(Locked):
         rows.indices = rows.indices.astype(np.int32, copy=False)
         rows.indptr = rows.indptr.astype(np.int32, copy=False)
         return rows
-
-
-def is_within(X: Matrix, limit: float) -> bool:
-    """Say whether no value is NaN or above a finite ``limit`` in size."""
-    values = X if isinstance(X, np.ndarray) else X.data
-    if values.flags.f_contiguous:
-        # The order does not matter, so this is no copy.
-        values = values.T
-    if values is as_plain(values):
-        return _kernels.batches.all_within(values.reshape(-1), limit)
-    return largest(values) <= min(limit, np.finfo(np.float64).max)
