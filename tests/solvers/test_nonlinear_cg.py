@@ -213,7 +213,7 @@ def test_large_problems_start_from_a_part_of_the_rows(rng):
     for rows in (X, np.asfortranarray(X), sparse.csr_array(X)):
         result = nonlinear_cg(make(rows, is_pos, weight), 1e-4, tol=1e-12)
         assert result.value == pytest.approx(expected.value, rel=1e-9)
-        assert result.history[0].gap < 0.1
+        assert result.history[0].gap < 0.2
 
 
 def test_separable_rows_with_a_tiny_penalty(rng):

@@ -23,11 +23,12 @@ from aucmax.solvers._sampling import draw_rows
 
 # Rows per column of the block: at least, and more than enough.
 FEW_ROWS, MANY_ROWS = 3.0, 30.0
+# All rows and columns, if there are no more rows than these, and no more columns than
+# rows.
 LEAST_ROWS = 1000
 # A block of k columns from m rows costs this times m k^2 multiplications of a product
 # with all rows, which waits for memory.
 COST = 0.055
-OVERHEAD = 2**16
 # Added to the diagonal of the block, as a share of it: rounding must not make it
 # singular.
 SHIFT = 1e-7
@@ -57,6 +58,8 @@ class SampledHessian:
     ----------
     cost : float
         What it did cost.
+    is_exact : bool
+        Whether it is the Hessian itself.
     """
 
     def __init__(
@@ -68,24 +71,42 @@ class SampledHessian:
         alpha: float,
         budget: float,
     ) -> None:
+        n, d = problem.design.shape
+        self.is_exact = d <= n <= LEAST_ROWS
+        if self.is_exact:
+            self.columns, self.cost = np.arange(d), 0.0
+            self.block = exact_hessian(problem, terms)
+            self.diagonal = np.maximum(np.diagonal(self.block), 0.0)
+        else:
+            self._estimate(problem, scores, terms, alpha=alpha, budget=budget)
+        self.factorise(alpha)
+
+    def _estimate(
+        self,
+        problem: Problem,
+        scores: FloatArray,
+        terms: Terms,
+        *,
+        alpha: float,
+        budget: float,
+    ) -> None:
         curvature = terms.hess_diag()
         self.diagonal = _diagonal(problem, curvature)
-        work = budget * (problem.design.n_values + OVERHEAD) / COST
-        self.columns = _columns_that_matter(
-            self.diagonal, alpha, _most_columns(len(scores), work)
-        )
+        work = budget * problem.design.n_values / COST
+        self.columns = _columns_that_matter(self.diagonal, alpha, work)
         k = len(self.columns)
         self.block, self.cost = np.zeros((k, k)), 0.0
         if k:
-            size = round(max(min(work / k**2, MANY_ROWS * k), FEW_ROWS * k, LEAST_ROWS))
-            index, sampled, scale = _sample(problem, scores, curvature, size)
-            self.cost = budget * (len(index) * k**2 + k**3 / 3.0) / work
+            size = min(max(work / k**2, FEW_ROWS * k), MANY_ROWS * k)
+            index, sampled, scale = _sample(
+                problem, scores, curvature, round(max(size, LEAST_ROWS))
+            )
+            self.cost = budget * len(index) * k**2 / work
             hessian, seen = _hessian(problem, index, sampled, self.columns)
             self.block = scale * hessian
             # A column that is zero in all sampled rows is not flat.
             unseen = self.diagonal[self.columns] - scale * seen
             self.block.flat[:: k + 1] += np.maximum(unseen, 0.0)
-        self.factorise(alpha)
 
     @classmethod
     def restored(cls, state: State, alpha: float) -> "SampledHessian":
@@ -97,7 +118,7 @@ class SampledHessian:
 
     def state(self) -> State:
         """Return what was estimated."""
-        names = ("diagonal", "columns", "block", "cost")
+        names = ("diagonal", "columns", "block", "cost", "is_exact")
         return {name: getattr(self, name) for name in names}
 
     def factorise(self, alpha: float) -> None:
@@ -135,17 +156,10 @@ def _diagonal(problem: Problem, curvature: FloatArray) -> FloatArray:
     return np.maximum(squares - sums * (sums / total), 0.0)
 
 
-def _most_columns(n: int, work: float) -> int:
-    """Return how many columns may be had for ``work`` multiplications."""
-    few_rows = (work / (FEW_ROWS + 1.0 / 3.0)) ** (1.0 / 3.0)
-    # Where all rows are fewer than those.
-    all_rows = min((work / n) ** 0.5, work ** (1.0 / 3.0))
-    return max(1, int(few_rows), int(all_rows))
-
-
-def _columns_that_matter(diagonal: FloatArray, alpha: float, most: int) -> IntArray:
+def _columns_that_matter(diagonal: FloatArray, alpha: float, work: float) -> IntArray:
     """Return the columns of more curvature than the penalty, and not too many."""
     columns = np.flatnonzero(diagonal > alpha)
+    most = max(1, int((work / FEW_ROWS) ** (1 / 3)))
     if len(columns) > most:
         strongest = np.argsort(-diagonal, kind="stable")[:most]
         columns = np.sort(strongest)

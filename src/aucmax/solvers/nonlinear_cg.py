@@ -29,9 +29,9 @@ from aucmax.solvers._sampled_hessian import SampledHessian
 from aucmax.solvers._sampling import spread_sample
 from aucmax.solvers._span import RowSpan, has_few_rows
 
-# Steps before the preconditioner is renewed, at least, and what the first may cost, in
-# products with the rows.
-LEAST_AGE, FIRST_BUDGET = 2.0, 2.0
+# Steps before an estimate of the Hessian is renewed, at least, and what the first may
+# cost, in products with the rows.
+LEAST_AGE, FIRST_BUDGET = 6.0, 2.0
 # From so many rows on, the start is the solution of an eighth of them, of so many at
 # most, to this tolerance.
 SUBSAMPLE_ABOVE, SUBSAMPLE_ROWS, SUBSAMPLE_TOL = 5000, 4000, 0.03
@@ -209,7 +209,7 @@ class NonlinearCG(Descent):
         self.hessian = SampledHessian(
             self.problem, self.scores, self.terms, alpha=alpha, budget=self.budget
         )
-        self.n_passes += 2.0
+        self.n_passes += 0.0 if self.hessian.is_exact else 2.0
         self.budget *= 2.0
         self.age, self.length = 0, 1.0
         return self.hessian
@@ -218,7 +218,8 @@ class NonlinearCG(Descent):
         """Return what share of the objective a step along it promises to gain."""
         hessian = self.hessian
         assert hessian is not None
-        if 2.0 * self.age >= LEAST_AGE + hessian.cost:
+        least_age = 1.0 if hessian.is_exact else max(LEAST_AGE, hessian.cost)
+        if self.age >= least_age:
             hessian = self._estimate_hessian(alpha)
             if self.previous is not None:
                 last_grad = self.previous[0]
