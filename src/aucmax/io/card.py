@@ -95,7 +95,7 @@ def model_card(
     ## Test
     <BLANKLINE>
     - AUC: 0.804
-    - 95% interval (DeLong): 0.687 to 0.921
+    - 95% interval (DeLong): 0.688 to 0.921
     - Rows: 200
     - Positives (`1`): 22 (11%)
     <BLANKLINE>

@@ -66,7 +66,7 @@ def nonlinear_cg(
     The state is offered at the start and after every step; from a saved one the same
     steps follow as without the break.
     """
-    if has_few_rows(problem) and checkpointing == NO_CHECKPOINTS:
+    if has_few_rows(problem):
         span = RowSpan(problem)
         if start is not None:
             start = span.coordinates(start)
@@ -77,6 +77,7 @@ def nonlinear_cg(
             tol=tol,
             max_iter=max_iter,
             on_step=on_step,
+            checkpointing=checkpointing,
         )
         return replace(result, coef=span.coef(result.coef))
     if checkpointing.saved is not None:
