@@ -113,7 +113,7 @@ def test_code_version_has_twelve_digits_and_stays(package, before):
 
 
 CHANGED = {
-    "solvers/newton_cg.py": (True, False),
+    "solvers/nonlinear_cg.py": (True, False),
     "solvers/online/opauc.py": (False, True),
     "_utils/validation.py": (True, True),
     "metrics/auc.py": (True, True),

@@ -43,11 +43,6 @@ MODELS = [
     SPDAM(random_state=0),
 ]
 WEIGHTED = [model for model in MODELS if not isinstance(model, SPDAM)]
-# The automatic penalty counts weights as rows, so that it follows their scale.
-FIXED_ALPHA = [
-    clone(model).set_params(alpha=1e-3) if isinstance(model, LeastSquaresAUC) else model
-    for model in WEIGHTED
-]
 
 
 def each(models):
@@ -267,7 +262,7 @@ def test_labels_never_seen_are_refused(model):
         model.score(X, np.where(Y, "b", "a"))
 
 
-@each(FIXED_ALPHA)
+@each(WEIGHTED)
 @pytest.mark.parametrize("pos", [1e-9, 1e9])
 @pytest.mark.parametrize("unit", [1e-170, 1.0])
 def test_weights_of_any_size(model, pos, unit):
@@ -278,7 +273,7 @@ def test_weights_of_any_size(model, pos, unit):
     assert fitted.score(X, Y) == pytest.approx(plain.score(X, Y), abs=1e-3)
 
 
-@each(FIXED_ALPHA)
+@each(WEIGHTED)
 def test_scaling_all_weights_changes_nothing(model):
     weight = np.random.default_rng(0).gamma(1.0, size=len(Y))
     one = clone(model).fit(X, Y, sample_weight=weight)
@@ -286,16 +281,6 @@ def test_scaling_all_weights_changes_nothing(model):
     # An inexact solver may stop elsewhere within its tolerance.
     same = np.corrcoef(one.decision_function(X), ten.decision_function(X))[0, 1]
     assert same > 0.9999
-
-
-def test_the_automatic_penalty_counts_weights_as_rows():
-    weight = np.arange(len(Y)) % 3
-    for solver in ("direct", "cg"):
-        model = LeastSquaresAUC(solver=solver)
-        weighted = clone(model).fit(X, Y, sample_weight=weight)
-        repeated = clone(model).fit(np.repeat(X, weight, 0), np.repeat(Y, weight))
-        assert weighted.alpha_ == pytest.approx(repeated.alpha_, rel=1e-9)
-        assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-5)
 
 
 @pytest.mark.parametrize(

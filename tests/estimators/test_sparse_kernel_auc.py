@@ -101,9 +101,10 @@ def test_sparse_equals_dense(moons, kind, refine):
     dense = make(refine=refine, refine_iter=10).fit(X, y[:250])
     other = make(refine=refine, refine_iter=10).fit(kind(X), y[:250])
     assert_array_equal(dense.support_, other.support_)
-    assert_allclose(dense.basis_, other.basis_, atol=1e-6)
+    # Ten rounds of descent on the centres carry other roundings of distances along.
+    assert_allclose(dense.basis_, other.basis_, atol=1e-5)
     assert_allclose(
-        dense.decision_function(X), other.decision_function(kind(X)), atol=1e-6
+        dense.decision_function(X), other.decision_function(kind(X)), atol=1e-5
     )
 
 

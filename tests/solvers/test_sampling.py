@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import numpy as np
 import pytest
-from drawing import draw_labels, draw_problem
+from drawing import draw_labels
 
-from aucmax.design import LocalDesign
-from aucmax.losses import SquaredHinge
-from aucmax.solvers import _preconditioner
-from aucmax.solvers._preconditioner import Preconditioner
 from aucmax.solvers._sampling import draw_rows, spread_sample
 
 
@@ -58,42 +54,3 @@ def test_spread_sample_of_any_size(rng):
         assert len(np.unique(index)) == len(index)
         assert is_pos[index].any() or is_pos.sum() == 0
         assert index.max() < n
-
-
-def hessian(X, is_pos, scores):
-    weight = np.ones(len(is_pos))
-    terms = SquaredHinge().evaluate(scores, is_pos, weight)
-    built = Preconditioner.build(
-        LocalDesign(X), SquaredHinge(), scores, terms, is_pos, weight
-    ).hessian
-    columns = [terms.hess_dot(X[:, j]) for j in range(X.shape[1])]
-    return built, X.T @ np.column_stack(columns)
-
-
-def test_exact_when_all_rows_fit(rng):
-    X, is_pos, _ = draw_problem(rng, n=400, d=6)
-    built, exact = hessian(X, is_pos, X @ rng.normal(size=6))
-    np.testing.assert_allclose(built, exact, rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.parametrize(("d", "batches"), [(20, False), (100, True)])
-def test_close_when_drawn(d, batches, rng, monkeypatch):
-    """In one batch of float64, and in several of float32."""
-    monkeypatch.setattr(_preconditioner, "SMALL_PROBLEM", 1)
-    if batches:
-        monkeypatch.setattr(_preconditioner, "PRECISE_VALUES", 1)
-    X = rng.normal(size=(40_000, d))
-    is_pos = rng.random(40_000) < 0.05
-    X[is_pos] += 0.1
-    calls = []
-    part = _preconditioner._hessian_per_curvature
-
-    def spy(design, index, terms):
-        calls.append(len(index))
-        return part(design, index, terms)
-
-    monkeypatch.setattr(_preconditioner, "_hessian_per_curvature", spy)
-    built, exact = hessian(X, is_pos, 0.1 * X @ rng.normal(size=d))
-    assert (len(calls) > 1) == batches
-    eigenvalues = np.linalg.eigvals(np.linalg.solve(built, exact)).real
-    assert 0.3 < eigenvalues.min() < eigenvalues.max() < 3

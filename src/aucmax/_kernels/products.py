@@ -44,3 +44,28 @@ def dot(left: FloatArray, right: FloatArray) -> float:
     for i in range(left.shape[0]):
         total += left[i] * right[i]
     return total
+
+
+@jit(reorder_sums=True)
+def add_weighted_squares(
+    X: NDArray[Any], offset: NDArray[Any], weight: FloatArray, out: FloatArray
+) -> None:
+    """Add ``((X - offset) ** 2).T @ weight`` to ``out``."""
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            difference = X[i, j] - offset[j]
+            out[j] += weight[i] * difference * difference
+
+
+@jit
+def add_weighted_squares_csr(
+    data: NDArray[Any],
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    weight: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Add ``(X**2).T @ weight`` to ``out``, of CSR rows."""
+    for i in range(len(indptr) - 1):
+        for k in range(indptr[i], indptr[i + 1]):
+            out[indices[k]] += weight[i] * data[k] * data[k]

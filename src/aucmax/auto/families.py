@@ -27,6 +27,7 @@ from aucmax.auto.sampling import thin
 from aucmax.design import LocalDesign
 from aucmax.features.nystroem import Nystroem
 from aucmax.losses import SquaredHinge
+from aucmax.solvers._base import Problem
 from aucmax.solvers.path import regularisation_path
 
 # Ranking needs no more digits than this.
@@ -375,13 +376,6 @@ def _in_single_precision(X: Matrix) -> Matrix:
 
 def _fit_path(Z: Matrix, is_pos: BoolArray, alphas: tuple[float, ...]) -> FloatArray:
     """Return the coefficients, one column per penalty."""
-    path = regularisation_path(
-        LocalDesign(Z),
-        is_pos,
-        np.ones(len(is_pos)),
-        loss=SquaredHinge(),
-        alphas=alphas,
-        tol=TOL,
-        max_iter=MAX_ITER,
-    )
+    problem = Problem(LocalDesign(Z), SquaredHinge(), is_pos, np.ones(len(is_pos)))
+    path = regularisation_path(problem, alphas, tol=TOL, max_iter=MAX_ITER)
     return np.column_stack([result.coef for result, _ in path])

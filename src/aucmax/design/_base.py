@@ -10,7 +10,7 @@ class Design(Protocol):
     """The rows, wherever they are.
 
     All losses ignore a constant added to every score, so a design may work with
-    ``X - offset`` for any fixed row ``offset``, the same in all three methods.
+    ``X - offset`` for any fixed row ``offset``, the same in all methods.
     """
 
     @property
@@ -23,6 +23,11 @@ class Design(Protocol):
         """Number of rows and of features."""
         ...
 
+    @property
+    def n_values(self) -> int:
+        """Numbers that a product reads."""
+        ...
+
     def scores(self, coef: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """Return ``(X - offset) @ coef`` of shape (n_samples,) in float64.
 
@@ -33,6 +38,10 @@ class Design(Protocol):
 
     def adjoint(self, vector: FloatArray) -> FloatArray:
         """Return ``(X - offset).T @ vector`` of shape (n_features,) in float64."""
+        ...
+
+    def square_sums(self, weight: FloatArray) -> FloatArray:
+        """Return ``((X - offset) ** 2).T @ weight``, or an estimate of it."""
         ...
 
     def rows(self, index: IntArray, columns: IntArray | None = None) -> Matrix:

@@ -43,6 +43,7 @@ class LocalDesign:
             offset = offset_row(X[:: offset_stride(X.shape[0])])
         self.offset = offset
         self._is_centred = bool(np.any(offset))
+        self.n_values: int = X.size if isinstance(X, np.ndarray) else X.nnz
         self.blocks = _split_rows(X)
         self._is_sparse = is_sparse(X)
         self._uses_kernels = not self._is_sparse and X.flags.c_contiguous
@@ -83,6 +84,24 @@ class LocalDesign:
         total: FloatArray = parts.sum(axis=0)
         if self._is_centred:
             total -= self.offset * vector.sum()
+        return total
+
+    def square_sums(self, weight: FloatArray) -> FloatArray:
+        """Return ``((X - offset) ** 2).T @ weight``."""
+        parts = np.zeros((len(self.blocks), self.shape[1]))
+
+        def run(k: int) -> None:
+            span, rows, _ = self.blocks[k]
+            if isinstance(rows, np.ndarray):
+                _kernels.products.add_weighted_squares(
+                    rows, self.offset, weight[span], parts[k]
+                )
+            else:
+                csr = rows.data, rows.indices, rows.indptr
+                _kernels.products.add_weighted_squares_csr(*csr, weight[span], parts[k])
+
+        self._for_each_block(run)
+        total: FloatArray = parts.sum(axis=0)
         return total
 
     def rows(self, index: IntArray, columns: IntArray | None = None) -> Matrix:

@@ -86,6 +86,7 @@ class MappedDesign:
     def _set_rows(self, X: Matrix, n_columns: int) -> None:
         self.X = X
         self.shape: tuple[int, int] = (X.shape[0], n_columns)
+        self.n_values = X.shape[0] * n_columns
         self._parts = _cut(X.shape[0], MAX_PARTS)
 
     @property
@@ -112,6 +113,21 @@ class MappedDesign:
             for rows in self._blocks(part):
                 _kernels.products.add_weighted_rows(
                     self._mapped(rows), vector[rows], sums[part]
+                )
+
+        self._for_each_part(run)
+        total: FloatArray = sums.sum(axis=0)
+        return total
+
+    def square_sums(self, weight: FloatArray) -> FloatArray:
+        """Return the squares of the mapped rows times ``weight``."""
+        sums = np.zeros((len(self._parts), self.shape[1]))
+        nothing = np.zeros(self.shape[1], dtype=self.dtype)
+
+        def run(part: int) -> None:
+            for rows in self._blocks(part):
+                _kernels.products.add_weighted_squares(
+                    self._mapped(rows), nothing, weight[rows], sums[part]
                 )
 
         self._for_each_part(run)

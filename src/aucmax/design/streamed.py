@@ -50,6 +50,8 @@ class StreamedDesign:
         multiple: int = 1,
     ) -> None:
         self.shape = shape
+        # At most: sparse rows are not counted.
+        self.n_values = shape[0] * shape[1]
         self._batches = batches
         self._make = make
         self._multiple = multiple
@@ -68,6 +70,14 @@ class StreamedDesign:
         for span, design in self._parts():
             with one_blas_thread():
                 total += design.adjoint(vector[span])
+        return total
+
+    def square_sums(self, weight: FloatArray) -> FloatArray:
+        """Return the sum over all batches of what each gives for its rows."""
+        total = np.zeros(self.shape[1])
+        for span, design in self._parts():
+            with one_blas_thread():
+                total += design.square_sums(weight[span])
         return total
 
     def rows(self, index: IntArray, columns: IntArray | None = None) -> Matrix:

@@ -17,9 +17,9 @@ from aucmax.distributed._inputs import DaskInputs
 from aucmax.distributed.design import DaskDesign
 from aucmax.losses import SquaredHinge
 from aucmax.metrics.threshold import balanced_threshold
-from aucmax.solvers._base import OnStep, Result, Step
-from aucmax.solvers._preconditioner import Preconditioner
-from aucmax.solvers.newton_cg import newton_cg
+from aucmax.solvers._base import OnStep, Problem, Result, Step
+from aucmax.solvers._sampled_hessian import exact_hessian
+from aucmax.solvers.nonlinear_cg import nonlinear_cg
 
 # Rows fetched for a first solution: at least so many, so many per feature, and no more
 # values than these.
@@ -161,12 +161,12 @@ def _first_solution(
     """Return the solution of a spread of the rows, and their Hessian's metric."""
     rows, is_pos, weight = _spread(design, inputs)
     local, loss = LocalDesign(rows), SquaredHinge()
+    problem = Problem(local, loss, is_pos, weight)
     if start is None:
-        start = newton_cg(local, is_pos, weight, loss=loss, alpha=alpha, tol=1e-3).coef
+        start = nonlinear_cg(problem, alpha, tol=1e-3).coef
     scores = local.scores(start)
-    terms = loss.evaluate(scores, is_pos, weight)
-    hessian = Preconditioner.build(local, loss, scores, terms, is_pos, weight).hessian
-    if hessian is None or not np.isfinite(hessian).all():
+    hessian = exact_hessian(problem, problem.evaluate(scores))
+    if not np.isfinite(hessian).all():
         # The penalty alone is sure to curve.
         return start, _Metric(None, alpha)
     d = len(start)

@@ -61,6 +61,7 @@ class DaskDesign:
         self.sizes = sizes
         self.ends = np.cumsum(sizes)
         self.shape: tuple[int, int] = (int(self.ends[-1]), n_columns)
+        self.n_values = self.shape[0] * n_columns
 
     def scores(self, coef: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """Return the scores of all rows: those of each block, in order."""
@@ -70,9 +71,18 @@ class DaskDesign:
 
     def adjoint(self, vector: FloatArray) -> FloatArray:
         """Return the sum over all blocks of what each gives for its rows."""
+        return self._sum(_adjoint, vector)
+
+    def square_sums(self, weight: FloatArray) -> FloatArray:
+        """Return the sum over all blocks of what each gives for its rows."""
+        return self._sum(_square_sums, weight)
+
+    def _sum(
+        self, of_block: Callable[[Block, FloatArray], FloatArray], vector: FloatArray
+    ) -> FloatArray:
         slices = np.split(vector, self.ends[:-1])
         parts = [
-            later(_adjoint, block, piece)
+            later(of_block, block, piece)
             for block, piece in zip(self.blocks, slices, strict=True)
         ]
         total: FloatArray = fetch([merged(parts, np.add)])[0]
@@ -122,6 +132,10 @@ def _scores(block: Block, coef: FloatArray) -> FloatArray:
 
 def _adjoint(block: Block, vector: FloatArray) -> FloatArray:
     return block.design.adjoint(writable(vector))
+
+
+def _square_sums(block: Block, weight: FloatArray) -> FloatArray:
+    return block.design.square_sums(writable(weight))
 
 
 def _rows(block: Block, index: IntArray, columns: IntArray | None) -> Matrix:

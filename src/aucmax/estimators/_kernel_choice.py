@@ -26,7 +26,7 @@ from aucmax.features.kernels import scale_mean_gamma
 from aucmax.features.nystroem import Nystroem
 from aucmax.losses import SquaredHinge
 from aucmax.metrics.auc import roc_auc
-from aucmax.solvers.nonlinear_cg import NonlinearCG
+from aucmax.solvers._base import Problem
 from aucmax.solvers.path import regularisation_path
 from aucmax.streams.passes import StreamInputs
 
@@ -238,14 +238,11 @@ def refine_alpha(
     """
     left_out = deal_rows(keys, rows.is_pos, rows.weight, 2 * N_FOLDS) == 0
     best = (-np.inf, alpha, np.zeros(design.shape[1]))
+    weight = np.where(left_out, 0.0, rows.weight)
     path = regularisation_path(
-        design,
-        rows.is_pos,
-        np.where(left_out, 0.0, rows.weight),
-        loss=SquaredHinge(),
-        alphas=[alpha, alpha / 10, alpha / 100],
+        Problem(design, SquaredHinge(), rows.is_pos, weight),
+        [alpha, alpha / 10, alpha / 100],
         tol=tol,
-        solver=NonlinearCG,
     )
     for step, (result, scores) in zip((1.0, 0.1, 0.01), path, strict=False):
         auc = _left_out_auc(scores, rows, left_out)
@@ -280,13 +277,14 @@ def _score_width(
     """Return the mean AUC of left-out rows for each alpha, until it stops rising."""
     paths = [
         regularisation_path(
-            design,
-            sample.is_pos,
-            np.where(left_out, 0.0, sample.weight),
-            loss=SquaredHinge(),
-            alphas=list(alphas),
+            Problem(
+                design,
+                SquaredHinge(),
+                sample.is_pos,
+                np.where(left_out, 0.0, sample.weight),
+            ),
+            list(alphas),
             tol=TOL,
-            solver=NonlinearCG,
         )
         for left_out in folds
     ]

@@ -4,14 +4,14 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from aucmax._utils.checkpoint import Offer, State
+from aucmax._utils.checkpoint import State
 from aucmax.design import Design
 from aucmax.estimators._base import TrainingRows
 from aucmax.estimators._holdout import row_hashes
 from aucmax.estimators._kernel_choice import KernelChoice, refine_alpha
 from aucmax.losses import SquaredHinge
-from aucmax.solvers._base import Result
-from aucmax.solvers.nonlinear_cg import nonlinear_cg
+from aucmax.solvers._base import Checkpointing, Problem, Result
+from aucmax.solvers.nonlinear_cg import NO_CHECKPOINTS, nonlinear_cg
 
 
 class MappedFit(NamedTuple):
@@ -27,14 +27,14 @@ def fit_mapped(
     rows: TrainingRows,
     choice: KernelChoice,
     *,
-    saved: State | None = None,
-    offer: Offer | None = None,
+    checkpointing: Checkpointing = NO_CHECKPOINTS,
 ) -> MappedFit:
     """Minimise on all rows, with the parameters of ``model``, which is only read.
 
     The states offered have ``alpha`` besides what the solver needs.
     """
     alpha, start = choice.alpha, None
+    saved, offer = checkpointing
     if saved is not None:
         alpha = saved["alpha"]
     elif model.alpha == "auto" and choice.is_from_a_part:
@@ -52,16 +52,15 @@ def fit_mapped(
             offer(lambda: {"alpha": alpha, "solver": state()})
 
     result = nonlinear_cg(
-        design,
-        rows.is_pos,
-        rows.weight,
-        loss=SquaredHinge(),
-        alpha=alpha,
+        Problem(design, SquaredHinge(), rows.is_pos, rows.weight),
+        alpha,
         start=start,
         tol=model.tol,
         max_iter=model.max_iter,
         on_step=model._on_step(),
-        saved=None if saved is None else saved["solver"],
-        offer=None if offer is None else offer_all,
+        checkpointing=Checkpointing(
+            None if saved is None else saved["solver"],
+            None if offer is None else offer_all,
+        ),
     )
     return MappedFit(result, alpha)

@@ -50,10 +50,9 @@ class LeastSquaresAUC(LinearScorer):
     Parameters
     ----------
     alpha : "auto" or float, default="auto"
-        Strength of the penalty, relative to the mean over pairs. "auto" is the mean
-        squared distance between a positive and a negative row, over the number of rows
-        or the sum of their weights: it follows the scale of the features, and more rows
-        need less of it. "cg" estimates this distance.
+        Strength of the penalty, relative to the mean over pairs. "auto" is 2e-4 of
+        the mean squared distance between a positive and a negative row, so that it
+        follows the scale of the features. "cg" estimates this distance.
     solver : {"auto", "direct", "cg"}, default="auto"
         "direct" forms the covariances, O(n d^2 + d^3), one pass. "cg" never forms them,
         two passes a step: for many or sparse features. "auto" decides by their number.

@@ -31,6 +31,7 @@ from aucmax.estimators._kernel_choice import (
 )
 from aucmax.estimators._mapped_fit import MappedFit, fit_mapped
 from aucmax.features.nystroem import Nystroem
+from aucmax.solvers._base import Checkpointing
 from aucmax.streams.passes import check_source, resume_fit
 from aucmax.streams.source import Source, name_features
 
@@ -276,8 +277,9 @@ class NBAUC(KernelScorer):
                 design,
                 inputs,
                 choice,
-                saved=saved,
-                offer=None if offer is None else offer_all,
+                checkpointing=Checkpointing(
+                    saved, None if offer is None else offer_all
+                ),
             )
             self._keep(feature_map, choice, fit, inputs.classes)
             self._set_threshold(inputs.collect(self._expand), inputs)

@@ -46,9 +46,9 @@ class OPAUC(OnlineLinear):
     Parameters
     ----------
     alpha : "auto" or float, default="auto"
-        Strength of the penalty, relative to the mean over pairs. "auto" is the mean
-        squared distance between a positive and a negative row, over the number of rows,
-        a tenth of that with sketches, and 1e-3 for "gradient".
+        Strength of the penalty, relative to the mean over pairs. "auto" is 2e-4 of
+        the mean squared distance between a positive and a negative row, 3e-5 of it with
+        sketches, and 1e-3 for "gradient".
     solver : {"exact", "gradient"}, default="exact"
         "exact" solves for the minimum over all rows so far when scores are asked for:
         no step size, and the order of the rows does not matter. "gradient" makes one

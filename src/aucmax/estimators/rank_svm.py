@@ -18,9 +18,9 @@ from aucmax._utils.validation import (
 from aucmax.design import Design, LocalDesign
 from aucmax.estimators._base import LinearScorer, TrainingRows
 from aucmax.losses import Hinge, SquaredHinge
-from aucmax.solvers._base import Result
+from aucmax.solvers._base import Problem, Result
 from aucmax.solvers.bundle import bundle
-from aucmax.solvers.newton_cg import newton_cg
+from aucmax.solvers.nonlinear_cg import nonlinear_cg
 from aucmax.streams.passes import check_source, resume_fit
 from aucmax.streams.source import Source, name_features
 
@@ -195,9 +195,11 @@ class RankSVM(LinearScorer):
         with restore_attributes_on_error(self):
             inputs = check_source(self, source, checkpoint)
             start = self._start(inputs.shape[1])
-            saved, offer = resume_fit(self, inputs, checkpoint)
             result = self._solve(
-                inputs.design(), inputs, start, saved=saved, offer=offer
+                inputs.design(),
+                inputs,
+                start,
+                checkpointing=resume_fit(self, inputs, checkpoint),
             )
             self._store(result, inputs)
             name_features(self, source)
@@ -211,14 +213,19 @@ class RankSVM(LinearScorer):
         **resumed: Any,
     ) -> Result:
         shared: dict[str, Any] = {
-            "alpha": self.alpha,
             "start": start,
             "tol": self.tol,
             "max_iter": self.max_iter,
             "on_step": self._on_step(),
         }
         if self.loss == "hinge":
-            return bundle(design, rows.is_pos, rows.weight, loss=Hinge(), **shared)
-        return newton_cg(
-            design, rows.is_pos, rows.weight, loss=SquaredHinge(), **shared, **resumed
-        )
+            return bundle(
+                design,
+                rows.is_pos,
+                rows.weight,
+                loss=Hinge(),
+                alpha=self.alpha,
+                **shared,
+            )
+        problem = Problem(design, SquaredHinge(), rows.is_pos, rows.weight)
+        return nonlinear_cg(problem, self.alpha, **shared, **resumed)

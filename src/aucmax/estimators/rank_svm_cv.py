@@ -23,8 +23,8 @@ from aucmax.design import Design, LocalDesign
 from aucmax.estimators._base import LinearScorer
 from aucmax.losses import SquaredHinge
 from aucmax.metrics.auc import roc_auc
-from aucmax.solvers._base import Result
-from aucmax.solvers.newton_cg import newton_cg
+from aucmax.solvers._base import Problem, Result
+from aucmax.solvers.nonlinear_cg import nonlinear_cg
 from aucmax.solvers.path import curvature_scale, regularisation_path
 
 
@@ -154,12 +154,9 @@ class RankSVMCV(LinearScorer):
                 self._warn_unless_converged(result)
                 break
             self.alpha_ = float(alphas[np.argmax(self.cv_scores_.mean(axis=1))])
-            result = newton_cg(
-                design,
-                inputs.is_pos,
-                inputs.weight,
-                loss=SquaredHinge(),
-                alpha=self.alpha_,
+            result = nonlinear_cg(
+                Problem(design, SquaredHinge(), inputs.is_pos, inputs.weight),
+                self.alpha_,
                 tol=self.tol,
                 max_iter=self.max_iter,
                 on_step=self._on_step(),
@@ -170,9 +167,8 @@ class RankSVMCV(LinearScorer):
     def _check_alphas(self, design: Design, inputs: FitInputs) -> FloatArray:
         """Return the alphas to try, from large to small."""
         if isinstance(self.alphas, int | np.integer):
-            scale = curvature_scale(
-                design, inputs.is_pos, inputs.weight, loss=SquaredHinge()
-            )
+            problem = Problem(design, SquaredHinge(), inputs.is_pos, inputs.weight)
+            scale = curvature_scale(problem)
             return scale * np.logspace(1, -6, int(self.alphas))
         alphas = np.atleast_1d(np.asarray(self.alphas, dtype=np.float64))
         if (
@@ -233,11 +229,8 @@ class RankSVMCV(LinearScorer):
         """AUC on the left-out rows for each alpha, and the fits that fell short."""
         test = fold.test
         path = regularisation_path(
-            design,
-            inputs.is_pos,
-            fold.weight,
-            loss=SquaredHinge(),
-            alphas=list(alphas),
+            Problem(design, SquaredHinge(), inputs.is_pos, fold.weight),
+            list(alphas),
             tol=self.tol,
             max_iter=self.max_iter,
         )

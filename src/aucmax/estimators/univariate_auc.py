@@ -17,7 +17,8 @@ from aucmax._utils.validation import (
 from aucmax.design import LocalDesign
 from aucmax.estimators._base import LinearScorer
 from aucmax.losses import Exponential, Logistic, PairLoss, UnivariateSquare
-from aucmax.solvers.newton_cg import newton_cg
+from aucmax.solvers._base import Problem
+from aucmax.solvers.nonlinear_cg import nonlinear_cg
 
 LOSSES: dict[str, Callable[[], PairLoss]] = {
     "logistic": Logistic,
@@ -135,12 +136,15 @@ class UnivariateAUC(LinearScorer):
         """
         with restore_attributes_on_error(self):
             inputs = check_fit_inputs(self, X, y, sample_weight)
-            result = newton_cg(
+            problem = Problem(
                 LocalDesign(inputs.X),
+                LOSSES[self.loss](),
                 inputs.is_pos,
                 inputs.weight,
-                loss=LOSSES[self.loss](),
-                alpha=self.alpha,
+            )
+            result = nonlinear_cg(
+                problem,
+                self.alpha,
                 start=self._start(inputs.X.shape[1]),
                 tol=self.tol,
                 max_iter=self.max_iter,

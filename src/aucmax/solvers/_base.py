@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every solver returns."""
+"""What every solver takes and returns."""
 
 import math
 from collections.abc import Callable
@@ -8,7 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aucmax._utils.typing import FloatArray
+from aucmax._utils.checkpoint import Offer, State
+from aucmax._utils.typing import BoolArray, FloatArray
+from aucmax.design import Design
+from aucmax.losses import PairLoss, Terms
 
 
 class Step(NamedTuple):
@@ -43,6 +46,27 @@ class Result:
 
 
 OnStep = Callable[[Step], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Rows, their classes and weights, and the loss of their scores."""
+
+    design: Design
+    loss: PairLoss
+    is_pos: BoolArray
+    weight: FloatArray
+
+    def evaluate(self, scores: FloatArray) -> Terms:
+        """Return the loss at ``scores``, and its derivatives."""
+        return self.loss.evaluate(scores, self.is_pos, self.weight)
+
+
+class Checkpointing(NamedTuple):
+    """The state to go on from, if there is one, and who takes new ones, if any."""
+
+    saved: State | None = None
+    offer: Offer | None = None
 
 
 def check_finite(value: float, vector: FloatArray) -> None:

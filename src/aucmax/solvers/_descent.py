@@ -1,115 +1,127 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A point that moves: its scores, loss and gradient, and the search along a line.
+"""What all second-order solvers share: conjugate directions and an exact line search.
 
 A new point costs one sort; everything along a direction happens in score space, without
-touching the rows.
+touching the rows. That is why the active pairs are never frozen for an inner linear
+solve, as truncated Newton does: each product with the rows ends with a search, and a
+gradient at the true active pairs.
 """
 
 import numpy as np
 
 from aucmax import _kernels
-from aucmax._utils.checkpoint import State
-from aucmax._utils.state import expect_values
-from aucmax._utils.typing import BoolArray, FloatArray
-from aucmax.design import Design
-from aucmax.losses import PairLoss
-from aucmax.solvers._base import check_finite
+from aucmax._utils.typing import FloatArray
+from aucmax.solvers._base import OnStep, Problem, Step
 from aucmax.solvers._search import search_line
+
+# The slope along a direction is "zero" at this fraction of its first value.
+SEARCH_TOL = 1e-2
+TINY = float(np.finfo(float).tiny)
 
 
 class Descent:
-    """The state that solvers of ``loss(scores(coef)) + alpha / 2 * |coef|^2`` share."""
+    """A point that moves downhill on ``loss(scores) + alpha / 2 * |coef|^2``.
 
-    def __init__(
-        self,
-        design: Design,
-        is_pos: BoolArray,
-        weight: FloatArray,
-        *,
-        loss: PairLoss,
-    ) -> None:
-        self.design = design
-        self.is_pos = is_pos
-        self.weight = weight
-        self.loss = loss
+    Attributes
+    ----------
+    coef : ndarray
+        Where it stands, in the space of ``inner``.
+    scores : ndarray of shape (n_samples,)
+        The scores there.
+    terms : Terms
+        The loss there and its derivatives.
+    n_passes : float
+        Trips over the rows so far.
+    history : list of Step
+        The steps so far.
+    drops : list of float
+        By how much each step lowered the objective.
+    length : float
+        The length of the last step, where the preconditioner expected one.
+    """
+
+    coef: FloatArray
+    scores: FloatArray
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
         self.n_passes = 0.0
+        self.history: list[Step] = []
+        self.drops = [np.inf]
+        self.restart()
 
-    def place(self, coef: FloatArray) -> None:
-        """Stand at ``coef``."""
-        n = self.design.shape[0]
-        self._make_room()
-        self.coef = coef
-        if np.any(coef):
-            self.scores = self.design.scores(coef)
-            self.n_passes += 1
-        else:
-            self.scores = np.zeros(n)
-        self._evaluate(self.scores)
-        self._update_gradient()
+    def restart(self) -> None:
+        """Forget the directions so far."""
+        self.direction: FloatArray | None = None
+        self.previous: tuple[FloatArray, FloatArray] | None = None
+        self.length = 1.0
 
-    def _make_room(self) -> None:
-        n = self.design.shape[0]
-        # Vectors of scores for a direction and along it; the rest of _work is for CG.
-        self._work = list(np.empty((3, n)))
-
-    def _point(self) -> State:
-        """Return where the point stands."""
-        names = ("coef", "scores", "loss_grad", "n_passes")
-        return {name: getattr(self, name) for name in names}
-
-    def _return_to(self, state: State) -> None:
-        """Stand where ``_point`` said, to the last bit and without a product."""
-        n, d = self.design.shape
-        for name, size in (("coef", d), ("scores", n), ("loss_grad", d)):
-            expect_values(self, name, state[name], (size,))
-        self._make_room()
-        self.coef, self.scores = state["coef"], state["scores"]
-        self._evaluate(self.scores)
-        self.loss_grad, self.n_passes = state["loss_grad"], state["n_passes"]
+    def inner(self, left: FloatArray, right: FloatArray) -> float:
+        """Return the inner product of two vectors like ``coef``."""
+        return float(left @ right)
 
     def objective(self, alpha: float) -> float:
         """Return the loss plus the penalty where the point stands."""
-        return self.terms.value + 0.5 * alpha * float(self.coef @ self.coef)
+        return self.terms.value + 0.5 * alpha * self.inner(self.coef, self.coef)
 
-    def _evaluate(self, scores: FloatArray) -> None:
-        self.terms = self.loss.evaluate(scores, self.is_pos, self.weight)
+    def turn(self, grad: FloatArray, scaled: FloatArray) -> float:
+        """Choose the next direction; return how steeply it falls.
 
-    def _update_gradient(self) -> None:
-        # Without the ridge, so that another alpha costs no product.
-        self.loss_grad = self.design.adjoint(self.terms.grad)
-        self.n_passes += 1
-        check_finite(self.terms.value, self.loss_grad)
-
-    def _search(
-        self,
-        direction: FloatArray,
-        direction_scores: FloatArray,
-        *,
-        alpha: float,
-        slope: float,
-        tol: float,
-    ) -> float:
-        """Move to where the slope is ``tol`` of what it is here; return the length.
-
-        No product with the rows is needed.
+        ``scaled`` is the gradient after the preconditioner. The momentum is that of
+        Polak and Ribiere, but never negative.
         """
-        ridge_slope = alpha * float(self.coef @ direction)
-        ridge_curvature = alpha * float(direction @ direction)
-        trial, curved = self._work[1:]
+        momentum = 0.0
+        if self.direction is not None and self.previous is not None:
+            last_grad, last_scaled = self.previous
+            change = self.inner(scaled, grad - last_grad)
+            momentum = max(0.0, change / self.inner(last_grad, last_scaled))
+        direction = -scaled
+        if momentum > 0.0 and self.direction is not None:
+            conjugate = momentum * self.direction - scaled
+            if self.inner(grad, conjugate) < 0.0:
+                direction = conjugate
+        self.direction, self.previous = direction, (grad, scaled)
+        return -self.inner(grad, direction)
+
+    def search(self, along: FloatArray, *, alpha: float, slope: float) -> None:
+        """Move to where the slope along the direction vanishes.
+
+        ``along`` are the scores of the direction; no product with the rows is needed.
+        """
+        assert self.direction is not None
+        value = self.objective(alpha)
+        ridge_slope = alpha * self.inner(self.coef, self.direction)
+        ridge_curvature = alpha * self.inner(self.direction, self.direction)
+        start = self.scores
 
         def slope_at(t: float) -> float:
-            np.multiply(direction_scores, t, out=trial)
-            np.add(trial, self.scores, out=trial)
-            self._evaluate(trial)
-            along = _kernels.products.dot(self.terms.grad, direction_scores)
-            return along + ridge_slope + t * ridge_curvature
+            self.scores = start + t * along
+            self.terms = self.problem.evaluate(self.scores)
+            return (
+                _kernels.products.dot(self.terms.grad, along)
+                + ridge_slope
+                + t * ridge_curvature
+            )
 
         def curvature() -> float:
-            self.terms.hess_dot(direction_scores, out=curved)
-            return _kernels.products.dot(direction_scores, curved) + ridge_curvature
+            curved = self.terms.hess_dot(along)
+            return _kernels.products.dot(along, curved) + ridge_curvature
 
-        t = search_line(slope_at, curvature, first=1.0, enough=tol * abs(slope))
-        self.coef = self.coef + t * direction
-        self.scores, self._work[1] = trial, self.scores
-        self._update_gradient()
-        return t
+        self.length = search_line(
+            slope_at, curvature, first=1.0, enough=SEARCH_TOL * abs(slope)
+        )
+        self.coef = self.coef + self.length * self.direction
+        self.drops.append(value - self.objective(alpha))
+
+    def recent_drop(self) -> float:
+        """Return by how much the last eighth of the steps lowered the objective.
+
+        Where hundreds are needed, much may be left although one gains little.
+        """
+        return sum(self.drops[-max(1, len(self.history) // 8) :])
+
+    def record(self, gap: float, alpha: float, on_step: OnStep | None) -> None:
+        """Add the last step to the history."""
+        self.history.append(Step(self.objective(alpha), gap, self.n_passes))
+        if on_step is not None:
+            on_step(self.history[-1])

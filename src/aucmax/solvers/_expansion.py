@@ -13,8 +13,10 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
+from aucmax.design.mixed import sampled_square_sums
 from aucmax.losses import PairLoss, SquaredHinge, Terms
-from aucmax.solvers.newton_cg import newton_cg
+from aucmax.solvers._base import Problem
+from aucmax.solvers.nonlinear_cg import nonlinear_cg
 
 # ``values(rows, index)``: the kernel between two lists of training rows, dense.
 KernelValues = Callable[[IntArray, IntArray], NDArray[Any]]
@@ -144,12 +146,9 @@ def train_weights(
 ) -> FloatArray:
     """Minimise the objective over the weights of given functions, from ``start``."""
     factor = factorise_gram(gram)
-    result = newton_cg(
-        WhitenedDesign(columns, factor),
-        is_pos,
-        weight,
-        loss=loss,
-        alpha=alpha,
+    result = nonlinear_cg(
+        Problem(WhitenedDesign(columns, factor), loss, is_pos, weight),
+        alpha,
         start=factor.T @ start,
         tol=tol,
         max_iter=MAX_NEWTON,
@@ -205,6 +204,7 @@ class WhitenedDesign:
         self._columns = columns
         self._factor = factor
         self.shape: tuple[int, int] = columns.shape
+        self.n_values: int = columns.size
 
     def scores(self, coef: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """Return the scores of all rows."""
@@ -220,6 +220,10 @@ class WhitenedDesign:
         unit = float(np.abs(vector).max()) or 1.0
         sums = self._columns.T @ (vector / unit).astype(dtype, copy=False)
         return unit * _solve(self._factor, sums.astype(np.float64, copy=False))
+
+    def square_sums(self, weight: FloatArray) -> FloatArray:
+        """Estimate the squares of all rows times ``weight`` from a part of them."""
+        return sampled_square_sums(self, weight)
 
     def rows(self, index: IntArray, columns: IntArray | None = None) -> NDArray[Any]:
         """Return some rows, and some columns of them where given."""

@@ -2,27 +2,22 @@
 """Solutions for many alphas, each started from the one before."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from aucmax._utils.typing import BoolArray, FloatArray
-from aucmax.design import Design
-from aucmax.losses import PairLoss
-from aucmax.solvers._base import Result, check_finite
-from aucmax.solvers.newton_cg import NewtonCG
+from aucmax._utils.typing import FloatArray
+from aucmax.solvers._base import Problem, Result, check_finite
+from aucmax.solvers._span import RowSpan, has_few_rows
 from aucmax.solvers.nonlinear_cg import NonlinearCG
 
 
 def regularisation_path(
-    design: Design,
-    is_pos: BoolArray,
-    weight: FloatArray,
-    *,
-    loss: PairLoss,
+    problem: Problem,
     alphas: Sequence[float],
+    *,
     tol: float = 1e-4,
     max_iter: int = 1000,
-    solver: type[NewtonCG] | type[NonlinearCG] = NewtonCG,
 ) -> Iterator[tuple[Result, FloatArray]]:
     """Yield the result for each alpha and the scores of all rows, in order.
 
@@ -31,21 +26,27 @@ def regularisation_path(
     sort, gradient and preconditioner carry over. The scores include rows of weight
     zero, so a fold left out by its weights is scored for free.
     """
-    state = solver(design, is_pos, weight, loss=loss, first_alpha=alphas[0])
+    if has_few_rows(problem):
+        span = RowSpan(problem)
+        for result, scores in regularisation_path(
+            span.problem, alphas, tol=tol, max_iter=max_iter
+        ):
+            yield replace(result, coef=span.coef(result.coef)), scores
+        return
+    solver = NonlinearCG.started(problem, alphas[0])
     for alpha in alphas:
-        result = state.minimise(alpha, tol=tol, max_iter=max_iter)
-        yield result, state.scores.copy()
+        result = solver.minimise(alpha, tol=tol, max_iter=max_iter)
+        yield result, solver.scores.copy()
 
 
-def curvature_scale(
-    design: Design, is_pos: BoolArray, weight: FloatArray, *, loss: PairLoss
-) -> float:
+def curvature_scale(problem: Problem) -> float:
     """Return the curvature of the loss at zero along its gradient.
 
     It has the unit of alpha and grows with the square of the features' scale, so alphas
     relative to it mean the same for any scaling of the data.
     """
-    terms = loss.evaluate(np.zeros(design.shape[0]), is_pos, weight)
+    design = problem.design
+    terms = problem.evaluate(np.zeros(design.shape[0]))
     grad = design.adjoint(terms.grad)
     check_finite(terms.value, grad)
     product = design.adjoint(terms.hess_dot(design.scores(grad)))

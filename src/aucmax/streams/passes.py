@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from aucmax._utils.checkpoint import (
     Checkpoint,
-    Offer,
-    State,
     check_checkpoint,
     describe_fit,
     fingerprint,
@@ -28,6 +26,7 @@ from aucmax._utils.validation import (
 from aucmax.design import LocalDesign, StreamedDesign
 from aucmax.design.local import offset_row, offset_stride
 from aucmax.design.streamed import CHANGED
+from aucmax.solvers._base import Checkpointing
 from aucmax.solvers._sampling import spread_sample
 from aucmax.streams.labels import LabelCodes
 from aucmax.streams.source import (
@@ -216,16 +215,16 @@ def check_source(
 
 def resume_fit(
     estimator: Any, inputs: StreamInputs, checkpoint: Checkpoint | None
-) -> tuple[State | None, Offer | None]:
+) -> Checkpointing:
     """Return the state to resume from, if there is one, and where to offer new ones."""
     if checkpoint is None:
-        return None, None
+        return Checkpointing()
     what = describe_fit(estimator) | {
         "shape": list(inputs.shape),
         "positives": int(np.count_nonzero(inputs.is_pos)),
         "data": inputs.digest,
     }
-    return checkpoint.resume(what), checkpoint.offer
+    return Checkpointing(checkpoint.resume(what), checkpoint.offer)
 
 
 def _as_table(X: Any) -> Any:

@@ -202,7 +202,7 @@ def test_single_precision_for_very_many_features(make, rng, monkeypatch):
 def test_automatic_penalty_of_the_sketch(form, rng):
     X, is_pos = draw_rows(rng)
     squares = ((X[is_pos][:, None] - X[~is_pos][None]) ** 2).sum(axis=2)
-    alpha = module.SHARE_OF_ALPHA * squares.mean() / len(X)
+    alpha = module.SHARE_OF_DISTANCE * squares.mean()
     found = learned(exact(alpha=None), form(X), is_pos)
     assert_allclose(found, learned(exact(alpha=alpha), form(X), is_pos), rtol=1e-7)
     same = np.ones((6, 12))
