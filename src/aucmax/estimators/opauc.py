@@ -47,7 +47,7 @@ class OPAUC(OnlineLinear):
     ----------
     alpha : "auto" or float, default="auto"
         Strength of the penalty, relative to the mean over pairs. "auto" is 2e-4 of
-        the mean squared distance between a positive and a negative row, 3e-5 of it with
+        the mean squared distance between a positive and a negative row, 1e-4 of it with
         sketches, and 1e-3 for "gradient".
     solver : {"exact", "gradient"}, default="exact"
         "exact" solves for the minimum over all rows so far when scores are asked for:
