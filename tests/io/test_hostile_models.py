@@ -340,3 +340,23 @@ def test_keys_that_are_made_by_a_function(file):
     write(file, parts | {"schema.json": json.dumps(schema)})
     with pytest.raises(ValueError, match="the keys of a dict have no types"):
         load(file)
+
+
+def test_integer_that_is_not_a_number_in_the_file(tmp_path):
+    model = RankSVM().fit(X, Y)
+    model.n_iter_ = np.int64(12345)
+    file = tmp_path / "model.skops"
+    save(model, file)
+    parts = parts_of(file)
+    name = next(k for k in parts if k.endswith(".npy") and is_number(parts[k], 12345))
+    buffer = io.BytesIO()
+    np.save(buffer, np.array(np.nan))
+    parts[name] = buffer.getvalue()
+    write(file, parts)
+    with pytest.raises(ValueError, match=r"model.skops.*invalid value"):
+        load(file)
+
+
+def is_number(content, number):
+    array = np.load(io.BytesIO(content))
+    return array.shape == () and array == number

@@ -616,3 +616,11 @@ def test_too_many_columns(tmp_path):
     file.write_text("a,b,y\n" + "1," * MOST_COLUMNS + "1\n")
     with pytest.raises(ValueError, match=f"has {MOST_COLUMNS + 1} columns"):
         read_csv(file, target="y")
+
+
+def test_long_header_over_short_rows_is_no_huge_table(tmp_path, monkeypatch):
+    file = tmp_path / "rows.csv"
+    file.write_text("a" + ",b" * 5000 + "\n" + "1,2\n" * 100)
+    monkeypatch.delattr("pandas.read_csv")
+    with pytest.raises(ValueError, match=r"line 2: 2 columns, where 5001"):
+        read_csv(file)

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from sklearn.exceptions import InconsistentVersionWarning
 
 from aucmax._utils.optional import import_optional
@@ -203,8 +202,8 @@ def _load(
         with warnings.catch_warnings():
             # Said already, once for the file and not once for each of its parts.
             warnings.simplefilter("ignore", InconsistentVersionWarning)
-            # Of a number that is complex in the file.
-            warnings.simplefilter("error", np.exceptions.ComplexWarning)
+            # Of a number that is complex or NaN where the model has an integer.
+            warnings.simplefilter("error", RuntimeWarning)
             model = skops.load(archive.fp, trusted=[*TRUSTED, *more])
         check_parts(model)
         return model

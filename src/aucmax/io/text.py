@@ -22,10 +22,12 @@ from aucmax.io._reading import (
 from aucmax.io.diagnosis import diagnose_csv
 from aucmax.io.header import refuse_one_cell
 from aucmax.io.lines import open_text, text_lines
-from aucmax.io.source import from_path
+from aucmax.io.source import Source, from_path
 
 # pandas takes some 50 us for one, whatever the number of rows.
 MOST_COLUMNS = 10**5
+# Columns from which rows shorter than the header make a small file a huge table.
+MANY_COLUMNS = 10**3
 
 
 def read_csv(
@@ -87,15 +89,7 @@ def read_csv(
     source = from_path(path)
 
     def read() -> tuple[FloatArray, NDArray[Any]]:
-        # Of the header and of the first row, by which pandas goes if it is longer.
-        lines = (line for line in text_lines(source, strict=False) if line.strip())
-        counts = [line.count(separator) + 1 for line in islice(lines, 2)]
-        n_columns = max(counts, default=0)
-        if n_columns > MOST_COLUMNS:
-            raise Refused(
-                f"{source.name} has {n_columns} columns, but a text table may have "
-                f"{MOST_COLUMNS}. Write so many as Parquet or in LIBSVM's format."
-            )
+        _check_width(source, separator)
         # Unpacked by us, so that a file that is cut off fails alike for every suffix.
         with open_text(source) as stream, warnings.catch_warnings():
             # pandas only warns of lines that are longer than the header.
@@ -129,3 +123,22 @@ def read_csv(
     return read_or_diagnose(
         source, read, lambda: diagnose_csv(source, target, separator, header, drop)
     )
+
+
+def _check_width(source: Source, separator: str) -> None:
+    """Refuse more columns than pandas reads in a reasonable time."""
+    lines = (line for line in text_lines(source, strict=False) if line.strip())
+    cells = (line.count(separator) + 1 for line in lines)
+    # Of the header and of the first row, by which pandas goes if it is longer.
+    first = list(islice(cells, 2))
+    n_columns = max(first, default=0)
+    if n_columns > MOST_COLUMNS:
+        raise Refused(
+            f"{source.name} has {n_columns} columns, but a text table may have "
+            f"{MOST_COLUMNS}. Write so many as Parquet or in LIBSVM's format."
+        )
+    if n_columns > MANY_COLUMNS:
+        counts = [*first, *cells]
+        # pandas fills short rows up. Separators in quoted cells may be in the header.
+        if 2 * sum(counts) < n_columns * len(counts):
+            raise ValueError("most rows are shorter than the header")
