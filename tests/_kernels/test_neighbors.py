@@ -67,9 +67,9 @@ def test_nearest_of_candidates(distances, k):
 def test_sparse_products(rng):
     X = sparse.random(45, 9, density=0.3, format="csr", random_state=2).toarray()
     queries = rng.normal(size=(4, 9)) * (rng.random((4, 9)) < 0.6)
-    out = np.empty((4, 40), dtype=np.float32)
+    out = np.empty((40, 4))
     sparse_products(as_rows(X), 5, as_rows(queries.T), out)
-    np.testing.assert_allclose(out, queries @ X[5:].T, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(out, X[5:] @ queries.T, rtol=1e-14, atol=1e-15)
 
 
 def test_rows_in_float32():

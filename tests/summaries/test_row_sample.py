@@ -48,20 +48,12 @@ class TestSlots:
         # 4 (1/5 + ... + 1/2000) are kept on average.
         assert 12 < np.count_nonzero(slots >= 0) < 36
 
-    def test_fifo_keeps_the_latest(self):
-        is_pos = np.arange(23) % 3 == 0
-        kept = kept_rows(Slots(4, None, "fifo").assign(is_pos), is_pos, 4)
-        for own in (0, 1):
-            latest = np.flatnonzero(is_pos == own)[-4:]
-            assert_array_equal(np.sort(kept[own]), latest)
-
-    @pytest.mark.parametrize("policy", ["reservoir", "fifo"])
-    def test_batches_of_any_size(self, rng, policy):
+    def test_batches_of_any_size(self, rng):
         is_pos = rng.random(200) < 0.3
-        whole = Slots(10, np.random.default_rng(1), policy)
+        whole = Slots(10, np.random.default_rng(1))
         expected = whole.assign(is_pos)
         for size in (1, 7, 199):
-            parts = Slots(10, np.random.default_rng(1), policy)
+            parts = Slots(10, np.random.default_rng(1))
             found = []
             for low in range(0, 200, size):
                 found.append(parts.assign(is_pos[low : low + size]))

@@ -10,17 +10,6 @@ from aucmax._utils.typing import BoolArray, FloatArray, IntArray
 
 
 @jit
-def all_within(values: FloatArray, limit: float) -> bool:
-    """Say whether no value is NaN or above ``limit`` in size."""
-    n_outside = 0
-    for i in range(len(values)):
-        # Also when it is NaN.
-        if not abs(values[i]) <= limit:
-            n_outside += 1
-    return n_outside == 0
-
-
-@jit
 def draw_slots(
     draws: FloatArray, is_pos: BoolArray, n_seen: IntArray, size: int, slots: IntArray
 ) -> None:

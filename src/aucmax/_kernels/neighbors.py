@@ -13,11 +13,6 @@ from numpy.typing import NDArray
 from aucmax._kernels.jit import jit
 from aucmax._utils.typing import FloatArray, IntArray
 
-# Rows between two looks at whether any of them is near; few are.
-STRIDE = 64
-# Sparse rows multiplied before their products are written.
-TOGETHER = 16
-
 
 class CSRRows(NamedTuple):
     """Sparse rows: row i has ``data[indptr[i]:indptr[i + 1]]`` at ``indices``."""
@@ -80,28 +75,18 @@ def to_float32(
 
 @jit
 def sparse_products(
-    rows: CSRRows, first: int, queries: CSRRows, out: NDArray[np.float32]
+    rows: CSRRows, first: int, queries: CSRRows, out: FloatArray
 ) -> None:
-    """Write the products of queries with the stored rows from ``first`` on.
+    """Write the products of the stored rows from ``first`` on with all queries.
 
-    ``queries`` are transposed, so that its rows are features. Sums are in float64.
+    ``queries`` are transposed, so that its rows are features.
     """
-    n_queries, n_rows = out.shape
-    # Some rows at a time: written row by row, the tile takes three times as long, as
-    # the places of a row lie 4 kB apart.
-    totals = np.empty((TOGETHER, n_queries))
-    for low in range(0, n_rows, TOGETHER):
-        high = min(low + TOGETHER, n_rows)
-        totals[:] = 0.0
-        for c in range(low, high):
-            total = totals[c - low]
-            for p in range(rows.indptr[first + c], rows.indptr[first + c + 1]):
-                feature, value = rows.indices[p], rows.data[p]
-                for q in range(queries.indptr[feature], queries.indptr[feature + 1]):
-                    total[queries.indices[q]] += value * queries.data[q]
-        for i in range(n_queries):
-            for c in range(low, high):
-                out[i, c] = totals[c - low, i]
+    out[:] = 0.0
+    for i in range(out.shape[0]):
+        for p in range(rows.indptr[first + i], rows.indptr[first + i + 1]):
+            feature, value = rows.indices[p], rows.data[p]
+            for q in range(queries.indptr[feature], queries.indptr[feature + 1]):
+                out[i, queries.indices[q]] += value * queries.data[q]
 
 
 @jit
@@ -138,40 +123,20 @@ def collect(
         The largest number of candidates of a query.
     """
     for i in range(products.shape[0]):
-        for low in range(0, products.shape[1], STRIDE):
-            part, part_norms = (
-                products[i, low : low + STRIDE],
-                norms[low : low + STRIDE],
-            )
-            if not any_near(part, part_norms, candidates.limits[i]):
+        for j in range(products.shape[1]):
+            lower = products[i, j] + norms[j]
+            if lower > candidates.limits[i]:
                 continue
-            for j in range(part.shape[0]):
-                lower = part[j] + part_norms[j]
-                if lower > candidates.limits[i]:
-                    continue
-                at = candidates.counts[i]
-                candidates.ids[i, at] = first + low + j
-                candidates.lower[i, at] = lower
-                candidates.counts[i] += 1
-                upper = np.float32(lower + row_slack * part_norms[j])
-                if lower > -np.inf and upper < candidates.upper[i, 0]:
-                    replace_largest(candidates.upper[i], upper)
-                    limit = candidates.upper[i, 0] + query_slack[i]
-                    candidates.limits[i] = min(candidates.limits[i], limit)
+            at = candidates.counts[i]
+            candidates.ids[i, at] = first + j
+            candidates.lower[i, at] = lower
+            candidates.counts[i] += 1
+            upper = np.float32(lower + row_slack * norms[j])
+            if lower > -np.inf and upper < candidates.upper[i, 0]:
+                replace_largest(candidates.upper[i], upper)
+                limit = candidates.upper[i, 0] + query_slack[i]
+                candidates.limits[i] = min(candidates.limits[i], limit)
     return int(candidates.counts.max())
-
-
-@jit(reorder_sums=True)
-def any_near(
-    products: NDArray[np.float32], norms: NDArray[np.float32], limit: float
-) -> bool:
-    """Say whether a lower bound is not above the limit."""
-    # A float counts in all lanes of the comparison.
-    count = np.float32(0.0)
-    for j in range(products.shape[0]):
-        is_far = products[j] + norms[j] > limit
-        count += np.float32(0.0) if is_far else np.float32(1.0)
-    return bool(count > 0.0)
 
 
 @jit

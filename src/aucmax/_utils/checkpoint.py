@@ -104,7 +104,7 @@ def restore_into(model: Any, saved: Any) -> None:
     vars(model).update(vars(saved) | kept)
 
 
-def skip(batches: Iterable[Any], n_batches: int) -> Iterable[Any]:
+def skip_batches(batches: Iterable[Any], n_batches: int) -> Iterable[Any]:
     """Return the batches after so many; unread, if the source knows how."""
     if n_batches and hasattr(batches, "skip"):
         rest: Iterable[Any] = batches.skip(n_batches)

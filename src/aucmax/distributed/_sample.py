@@ -53,7 +53,7 @@ class _Assigned(Slots):
     """Slots that have been assigned elsewhere."""
 
     def __init__(self, like: Slots, assigned: IntArray) -> None:
-        super().__init__(like.size, like.rng, like.policy)
+        super().__init__(like.size, like.rng)
         self.n_seen = like.n_seen
         self._assigned = assigned
 

@@ -25,17 +25,10 @@ class ApproximateIndex(Index):
     """Dense rows in a graph of neighbours; some of the nearest may be missed.
 
     What is found is measured by the definition, and ties are among what is found.
-
-    Parameters
-    ----------
-    n_features : int
-        Length of a row.
     """
 
-    rows: DenseRows
-
     def __init__(self, n_features: int) -> None:
-        self.rows = DenseRows(n_features)
+        super().__init__(n_features)
         self._scale = 1.0
         self._settings = {
             "ndim": n_features,
@@ -81,7 +74,7 @@ class ApproximateIndex(Index):
 
     def memory_usage(self) -> int:
         """Return the bytes held."""
-        return self.rows.memory_usage() + int(self._graph.memory_usage)
+        return super().memory_usage() + int(self._graph.memory_usage)
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_graph": bytes(self._graph.save())}

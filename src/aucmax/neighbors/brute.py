@@ -16,7 +16,7 @@ k others. Upper bounds get 8 u (|x|^2 + |q|^2) more, for their own rounding and 
 of the definition, which is off by (d + 2) 2^-53 of itself.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,34 +49,11 @@ LARGEST, TINY = 1e15, 1e-36
 MAX_EXPONENT = 400
 
 
-class QueryBlock(NamedTuple):
-    """Some queries as they are compared with the stored rows.
-
-    Attributes
-    ----------
-    scaled : ndarray or CSRRows
-        Minus two times the scaled queries; the transpose, if sparse.
-    squares : ndarray of shape (n_queries,)
-        Scaled squared lengths; minus infinity for queries that float32 cannot hold.
-    """
-
-    scaled: Any
-    squares: FloatArray
-
-
 class BruteIndex(Index):
-    """The search; a subclass stores rows and multiplies them.
+    """The search; a subclass multiplies rows, ``n_terms`` float32 products a sum."""
 
-    Parameters
-    ----------
-    rows : DenseRows or SparseRows
-        Where rows are stored; empty.
-    n_terms : int
-        Longest sum of products in float32.
-    """
-
-    def __init__(self, rows: DenseRows | SparseRows, n_terms: int) -> None:
-        self.rows = rows
+    def __init__(self, n_features: int, n_terms: int) -> None:
+        super().__init__(n_features)
         # Above a quarter the bound says nothing; BLAS adds panels of hundreds.
         share = min(n_terms * UNIT, 0.25)
         self._margin = share / (1.0 - share) + 9.0 * UNIT
@@ -106,13 +83,8 @@ class BruteIndex(Index):
         self._norms = grown(self._norms, start, n)
         self._norms[start:n] = squares * (1.0 - self._margin)
 
-    def memory_usage(self) -> int:
-        """Return the bytes held."""
-        return self.rows.memory_usage() + int(self._norms.nbytes)
-
     def _find(self, queries: Matrix, k: int) -> Neighbors | None:
-        block = self._prepare(queries)
-        candidates = self._candidates(block, k)
+        candidates = self._candidates(*self._prepare(queries), k)
         if candidates is None:
             return None
         width = max(k, candidates.counts.max())
@@ -121,10 +93,10 @@ class BruteIndex(Index):
         return nearest_of(ids, self.rows.exact_distances(queries, ids), k)
 
     def _candidates(
-        self, block: QueryBlock, k: int
+        self, scaled: Any, squares: FloatArray, k: int
     ) -> "_kernels.neighbors.Candidates | None":
         """Return rows that may be among the k nearest; None if there are too many."""
-        n, n_rows = block.squares.shape[0], self.n_rows
+        n, n_rows = len(squares), self.n_rows
         tile_rows = min(TILE_SIZE // n, n_rows)
         capacity = n_rows if n == 1 else min(n_rows, MAX_CANDIDATES // n)
         candidates = _kernels.neighbors.Candidates(
@@ -137,7 +109,7 @@ class BruteIndex(Index):
         slack = 2.0 * self._margin + 8.0 * UNIT
         row_slack = slack / (1.0 - self._margin)
         tiny = TINY * (self.n_features + 1)
-        query_slack = (slack * np.abs(block.squares) + tiny).astype(np.float32)
+        query_slack = (slack * np.abs(squares) + tiny).astype(np.float32)
         products = np.empty(n * tile_rows, dtype=np.float32)
         longest = 0
         for first in range(0, n_rows, tile_rows):
@@ -147,7 +119,7 @@ class BruteIndex(Index):
                 if longest + last - first > capacity:
                     return None
             tile = products[: n * (last - first)].reshape(n, last - first)
-            self._multiply(block, first, last, tile)
+            self._multiply(scaled, first, last, tile)
             longest = _kernels.neighbors.collect(
                 tile, self._norms[first:last], first, row_slack, query_slack, candidates
             )
@@ -165,13 +137,17 @@ class BruteIndex(Index):
         """
         raise NotImplementedError
 
-    def _prepare(self, queries: Matrix) -> QueryBlock:
+    def _prepare(self, queries: Matrix) -> tuple[Any, FloatArray]:
+        """Return minus two times the scaled queries, and their squared lengths.
+
+        Sparse ones transposed, as CSRRows. Lengths as in ``_scale_rows``.
+        """
         raise NotImplementedError
 
     def _multiply(
-        self, block: QueryBlock, first: int, last: int, out: NDArray[np.float32]
+        self, scaled: Any, first: int, last: int, out: NDArray[np.float32]
     ) -> None:
-        """Write minus two times the products with these stored rows."""
+        """Write the products of such queries with these stored rows."""
         raise NotImplementedError
 
 
@@ -180,17 +156,10 @@ class DenseBruteIndex(BruteIndex):
 
     A copy of the rows in float32, moved to their mean, costs 0.5 ns per row and query
     at 10 features, 2 ns at 100.
-
-    Parameters
-    ----------
-    n_features : int
-        Length of a row.
     """
 
-    rows: DenseRows
-
     def __init__(self, n_features: int) -> None:
-        super().__init__(DenseRows(n_features), n_terms=n_features)
+        super().__init__(n_features, n_terms=n_features)
         self._centre = np.zeros(n_features)
         self._scaled = np.empty((0, n_features), dtype=np.float32)
 
@@ -201,10 +170,6 @@ class DenseBruteIndex(BruteIndex):
         expect_array(self, "_centre", (d,))
         scaled = expect_array(self, "_scaled", (None, d), np.float32)
         expect(self.rows.n <= len(scaled), self, "_scaled is too short")
-
-    def memory_usage(self) -> int:
-        """Return the bytes held."""
-        return super().memory_usage() + int(self._scaled.nbytes)
 
     def _rescale(self) -> None:
         n = self.rows.n
@@ -224,16 +189,16 @@ class DenseBruteIndex(BruteIndex):
         )
         return squares
 
-    def _prepare(self, queries: FloatArray) -> QueryBlock:
+    def _prepare(self, queries: FloatArray) -> tuple[Any, FloatArray]:
         scaled = np.empty(queries.shape, dtype=np.float32)
         squares = self._to_float32(queries, scaled)
         scaled *= -2.0
-        return QueryBlock(scaled, squares)
+        return scaled, squares
 
     def _multiply(
-        self, block: QueryBlock, first: int, last: int, out: NDArray[np.float32]
+        self, scaled: Any, first: int, last: int, out: NDArray[np.float32]
     ) -> None:
-        np.matmul(block.scaled, self._scaled[first:last].T, out=out)
+        np.matmul(scaled, self._scaled[first:last].T, out=out)
 
 
 class SparseBruteIndex(BruteIndex):
@@ -241,17 +206,11 @@ class SparseBruteIndex(BruteIndex):
 
     One trip over the nonzeros of the stored rows adds up the products with all queries
     of a block in float64. Only the sums are rounded to float32.
-
-    Parameters
-    ----------
-    n_features : int
-        Length of a row.
     """
 
-    rows: SparseRows
-
     def __init__(self, n_features: int) -> None:
-        super().__init__(SparseRows(n_features), n_terms=1)
+        super().__init__(n_features, n_terms=1)
+        self.rows = SparseRows(n_features)
 
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""
@@ -272,19 +231,22 @@ class SparseBruteIndex(BruteIndex):
             squares = _squares(indptr, data) * self._scale * self._scale
         return np.where(squares <= LARGEST * LARGEST, squares, -np.inf)
 
-    def _prepare(self, queries: Any) -> QueryBlock:
+    def _prepare(self, queries: Any) -> tuple[Any, FloatArray]:
         squares = self._scaled_squares(queries.indptr, queries.data)
         scaled = queries.copy()
         # Queries too long for float32 become zeros.
         factors = np.where(np.isinf(squares), 0.0, -2.0 * self._scale)
         scaled.data *= np.repeat(factors, np.diff(queries.indptr)) * self._scale
-        return QueryBlock(csr_rows(scaled.T.tocsr()), squares)
+        return csr_rows(scaled.T.tocsr()), squares
 
     def _multiply(
-        self, block: QueryBlock, first: int, last: int, out: NDArray[np.float32]
+        self, scaled: Any, first: int, last: int, out: NDArray[np.float32]
     ) -> None:
-        rows = csr_rows(self.rows)
-        _kernels.neighbors.sparse_products(rows, first, block.scaled, out)
+        # Written in the order of the rows: the other way takes twice as long.
+        products = np.empty(out.shape[::-1])
+        _kernels.neighbors.sparse_products(csr_rows(self.rows), first, scaled, products)
+        with np.errstate(over="ignore"):  # of rows that are always candidates
+            out[:] = products.T
 
 
 def power_of_two(squares: FloatArray) -> float:

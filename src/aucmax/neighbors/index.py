@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from aucmax._utils.state import expect_type
 from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import FloatArray, IntArray, Matrix
 from aucmax._utils.validation import n_threads
-from aucmax.neighbors.rows import DenseRows, SparseRows
+from aucmax.neighbors.rows import DenseRows, SparseRows, n_bytes
 
 T = TypeVar("T")
 # Queries that are answered together: half as many take 10 % longer for dense rows.
@@ -41,22 +41,25 @@ class Neighbors(NamedTuple):
 
 
 class Index:
-    """Stored rows, to which more can be added at any time.
+    """Stored rows of ``n_features``, to which more can be added at any time.
 
     A subclass says how rows are inserted and found.
     """
 
-    rows: DenseRows | SparseRows
+    rows: Any
+
+    def __init__(self, n_features: int) -> None:
+        self.rows = DenseRows(n_features)
 
     @property
     def n_features(self) -> int:
         """Length of a row."""
-        return self.rows.n_features
+        return int(self.rows.n_features)
 
     @property
     def n_rows(self) -> int:
         """Rows stored."""
-        return self.rows.n
+        return int(self.rows.n)
 
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""
@@ -112,7 +115,7 @@ class Index:
 
     def memory_usage(self) -> int:
         """Return the bytes held."""
-        return self.rows.memory_usage()
+        return n_bytes(self) + n_bytes(self.rows)
 
     def _find(self, queries: Matrix, k: int) -> Neighbors | None:
         """Return the neighbours of some queries; None if that needs too much memory.

@@ -18,7 +18,7 @@ from aucmax._utils.state import (
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, as_plain, to_dense
 from aucmax.neighbors.embedded import EmbeddedIndex
 from aucmax.neighbors.index import Index, Neighbors
-from aucmax.neighbors.rows import grown, to_csr
+from aucmax.neighbors.rows import grown, n_bytes, to_csr
 from aucmax.neighbors.votes import Count, Ties, n_voters, vote
 
 # Queries that are converted at a time.
@@ -149,5 +149,4 @@ class NeighborLearner:
 
     def memory_usage(self) -> int:
         """Return the bytes held: rows, labels, random numbers."""
-        own = self.is_pos.nbytes + self.marks.nbytes
-        return self.index.memory_usage() + own
+        return self.index.memory_usage() + n_bytes(self)

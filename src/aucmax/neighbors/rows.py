@@ -75,10 +75,6 @@ class DenseRows:
         _kernels.neighbors.exact_distances(self.values, queries, ids, distances)
         return distances
 
-    def memory_usage(self) -> int:
-        """Return the bytes held."""
-        return int(self.values.nbytes)
-
 
 class SparseRows:
     """Rows of which only nonzeros are stored, float64.
@@ -144,9 +140,11 @@ class SparseRows:
         )
         return distances
 
-    def memory_usage(self) -> int:
-        """Return the bytes held."""
-        return int(self.indptr.nbytes + self.indices.nbytes + self.data.nbytes)
+
+def n_bytes(owner: Any) -> int:
+    """Return the size of the arrays that are attributes of an object."""
+    arrays = [value for value in vars(owner).values() if isinstance(value, np.ndarray)]
+    return sum(array.nbytes for array in arrays)
 
 
 def to_csr(X: Matrix) -> Any:

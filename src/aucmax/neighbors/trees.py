@@ -37,18 +37,10 @@ class Tree(NamedTuple):
 
 
 class TreeIndex(Index):
-    """Dense rows in k-d trees: for few features, or rows that lie near a surface.
-
-    Parameters
-    ----------
-    n_features : int
-        Length of a row.
-    """
-
-    rows: DenseRows
+    """Dense rows in k-d trees: for few features, or rows that lie near a surface."""
 
     def __init__(self, n_features: int) -> None:
-        self.rows = DenseRows(n_features)
+        super().__init__(n_features)
         self._trees: list[Tree] = []
 
     def __getstate__(self) -> dict[str, Any]:
@@ -77,7 +69,7 @@ class TreeIndex(Index):
 
     def memory_usage(self) -> int:
         """Return the bytes held; nodes of trees are an estimate."""
-        return self.rows.memory_usage() + sum(
+        return super().memory_usage() + sum(
             tree.data.nbytes + tree.indices.nbytes + NODE_BYTES * tree.size
             for _, _, tree in self._trees
         )

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, cg
 
-from aucmax._utils.checkpoint import Offer, State, skip
+from aucmax._utils.checkpoint import Offer, State, skip_batches
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix
 from aucmax.design import Design
 from aucmax.losses import Square
@@ -94,7 +94,7 @@ def collect_moments(
         pair = ClassMoments(*saved["pos"]), ClassMoments(*saved["neg"])
     # Squares beyond the range of float64 are infinite, which is noticed later.
     with np.errstate(over="ignore", invalid="ignore"):
-        for rows in skip(batches, n_done):
+        for rows in skip_batches(batches, n_done):
             here = slice(low, low + rows.shape[0])
             new = moments_of_block(rows, is_pos[here], weight[here])
             pair = new if pair is None else merge_both(pair, new)

@@ -13,7 +13,7 @@ from aucmax._utils.checkpoint import (
     check_checkpoint,
     describe_fit,
     fingerprint,
-    skip,
+    skip_batches,
 )
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray, Matrix, is_sparse
 from aucmax._utils.validation import (
@@ -92,7 +92,7 @@ class StreamInputs:
     def skip(self, n_batches: int) -> Iterator[Matrix]:
         """Return the rows after so many batches, where all rows are used."""
         low = 0
-        for given, *_ in skip(self.source, n_batches):
+        for given, *_ in skip_batches(self.source, n_batches):
             X = _as_table(given)
             n = X.shape[0]
             if n == 0:

@@ -30,7 +30,7 @@ def naming_batch(number: int) -> Iterator[None]:
     """Add the number of the batch, counted from 1, to any error."""
     try:
         yield
-    except Exception as error:
+    except Exception as error:  # whatever it is: it is raised again
         error.add_note(f"This was in batch {number} of the source.")
         raise
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A few rows of each class that stand for all seen so far."""
 
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -11,7 +11,6 @@ from aucmax._utils.state import (
     FLOATS,
     expect,
     expect_between,
-    expect_choice,
     expect_count,
     expect_counts,
     expect_type,
@@ -19,16 +18,13 @@ from aucmax._utils.state import (
 )
 from aucmax._utils.typing import BoolArray, IntArray, Matrix, is_sparse
 
-Policy = Literal["reservoir", "fifo"]
-
 
 class Slots:
     """Where the rows of each class go in two buffers of fixed size.
 
-    "reservoir" keeps every row seen so far with the same chance (Vitter's algorithm R):
-    row t of its class replaces a random one with chance ``size / t``. "fifo" keeps the
-    latest. The reservoir draws one number per row, whatever its class, so any split of
-    the rows into batches gives the same slots.
+    A reservoir keeps every row seen so far with the same chance (Vitter's algorithm R):
+    row t of its class replaces a random one with chance ``size / t``. One number is
+    drawn per row, whatever its class, so any split into batches gives the same slots.
 
     Parameters
     ----------
@@ -36,8 +32,6 @@ class Slots:
         Rows kept of each class.
     rng : Generator
         Source of the draws.
-    policy : {"reservoir", "fifo"}, default="reservoir"
-        Which rows are kept.
 
     Attributes
     ----------
@@ -45,34 +39,21 @@ class Slots:
         Negatives and positives so far.
     """
 
-    def __init__(
-        self, size: int, rng: np.random.Generator, policy: Policy = "reservoir"
-    ) -> None:
+    def __init__(self, size: int, rng: np.random.Generator) -> None:
         self.size = size
         self.rng = rng
-        self.policy = policy
         self.n_seen = np.zeros(2, dtype=np.int64)
 
     def assign(self, is_pos: BoolArray) -> IntArray:
         """Return the slot of each row in the buffer of its class; -1 if not kept."""
-        if self.policy == "reservoir":
-            slots = np.empty(len(is_pos), dtype=np.int64)
-            draws = self.rng.random(len(is_pos))
-            _kernels.batches.draw_slots(draws, is_pos, self.n_seen, self.size, slots)
-            return slots
-        n_pos = np.cumsum(is_pos)
-        n_neg = np.arange(1, len(is_pos) + 1) - n_pos
-        # Which row of its class each one is, from zero.
-        rank = np.where(is_pos, n_pos + self.n_seen[1], n_neg + self.n_seen[0]) - 1
-        if len(is_pos):
-            self.n_seen += (n_neg[-1], n_pos[-1])
-        latest: IntArray = rank % self.size
-        return latest
+        slots = np.empty(len(is_pos), dtype=np.int64)
+        draws = self.rng.random(len(is_pos))
+        _kernels.batches.draw_slots(draws, is_pos, self.n_seen, self.size, slots)
+        return slots
 
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""
         expect_count(self, "size")
-        expect_choice(self, "policy", get_args(Policy))
         expect_type(self, "rng", np.random.Generator)
         expect_counts(self, "n_seen", (2,))
 
