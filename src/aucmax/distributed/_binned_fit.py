@@ -54,9 +54,10 @@ def fit_binned(
     if start is None:
         start = nonlinear_cg(sample, alpha, tol=SAMPLE_TOL).coef
     result = nonlinear_cg(problem, alpha, start=start, **options)
-    error = problem.evaluate(rows.scores(result.coef)).error
     rounded = result.coef.astype(inputs.dtype).astype(np.float64)
-    return BinnedFit(result, error, _threshold(rows, rounded, bins_per_octave))
+    scores = rows.scores(rounded)
+    cut = _threshold(rows, scores, bins_per_octave) + float(rows.offset @ rounded)
+    return BinnedFit(result, problem.evaluate(scores).error, cut)
 
 
 def _spread(design: DaskDesign, inputs: DaskInputs) -> Problem:
@@ -82,15 +83,10 @@ def _spread(design: DaskDesign, inputs: DaskInputs) -> Problem:
     )
 
 
-def _threshold(
-    design: BlockwiseDesign, coef: FloatArray, bins_per_octave: int
-) -> float:
+def _threshold(design: BlockwiseDesign, scores: Any, bins_per_octave: int) -> float:
     """Return the score between two bins with the best balanced accuracy."""
-    bins = design.scores(coef).map(
-        bin_rows, design.is_pos, design.weight, 0.0, bins_per_octave
-    )
+    bins = scores.map(bin_rows, design.is_pos, design.weight, 0.0, bins_per_octave)
     table: BinSums = bins.map(sum_bins).merge(merge_sums)
-    offset = float(design.offset @ coef)
     used = np.flatnonzero(table.mass.sum(axis=0) > 0.0)
     low, high, mass = table.low[used], table.high[used], table.mass[:, used]
     number = np.arange(len(used), dtype=np.float64)
@@ -99,8 +95,8 @@ def _threshold(
     )
     below = int(np.floor(cut))
     if below + 1 >= len(used):
-        return float(high[below]) + offset
-    return 0.5 * float(high[below] + low[below + 1]) + offset
+        return float(high[below])
+    return 0.5 * float(high[below] + low[below + 1])
 
 
 def _draw(block: Block, n_neg: int, n_pos: int) -> Part:

@@ -257,9 +257,12 @@ def sum_bins(rows: BinnedRows, along: FloatArray | None = None) -> BinSums:
     if along is not None:
         summed += [along, values * along, along * along]
     slot = which + n_bins * is_pos
-    sums = (np.bincount(slot, weight * each, 2 * n_bins) for each in summed)
-    by_class = tuple(each.reshape(2, n_bins) for each in sums)
-    return BinSums(edges, low, high, by_class)
+
+    def sum_by_class(vector: FloatArray) -> FloatArray:
+        sums = np.bincount(slot, weights=weight * vector, minlength=2 * n_bins)
+        return sums.reshape(2, n_bins)
+
+    return BinSums(edges, low, high, tuple(sum_by_class(each) for each in summed))
 
 
 def merge_sums(left: BinSums, right: BinSums) -> BinSums:
