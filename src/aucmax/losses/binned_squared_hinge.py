@@ -260,7 +260,7 @@ def sum_bins(rows: BinnedRows, along: FloatArray | None = None) -> BinSums:
 
     def sum_by_class(vector: FloatArray) -> FloatArray:
         sums = np.bincount(slot, weights=weight * vector, minlength=2 * n_bins)
-        return sums.reshape(2, n_bins)
+        return np.asarray(sums.reshape(2, n_bins), dtype=np.float64)
 
     return BinSums(edges, low, high, tuple(sum_by_class(each) for each in summed))
 
