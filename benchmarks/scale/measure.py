@@ -26,12 +26,12 @@ import psutil
 from aucmax import RankSVM
 from aucmax.design import LocalDesign
 from aucmax.distributed import DaskLeastSquaresAUC, DaskRankSVM
-from aucmax.distributed._binned import Objective
-from aucmax.distributed._bins import place, tabulate
+from aucmax.distributed._blocks import BlockwiseDesign
 from aucmax.distributed._cluster import fetch, later
 from aucmax.distributed._inputs import check_inputs, linear_design
 from aucmax.distributed._partitions import partitions_of
-from aucmax.losses import SquaredHinge
+from aucmax.losses import BinnedSquaredHinge, SquaredHinge
+from aucmax.losses.binned_squared_hinge import bin_rows, sum_bins
 
 RESULTS = Path(__file__).parent / "results.jsonl"
 D, N_BLOCKS, TURNS = 20, 4, 7
@@ -92,22 +92,26 @@ def measure_products(file, clock, where, n, n_blocks):
     design = linear_design(inputs)
     coef = np.random.default_rng(0).normal(size=D) / 10
     scores = design.scores(coef)
-    objective = Objective(design, inputs, alpha=1e-3, bins_per_octave=1024)
-    point = objective.at(coef)
-    point.grad()
-    number = iter(range(10**6))
+    blockwise = BlockwiseDesign(design, inputs.mass.sum())
+    loss = BinnedSquaredHinge(1024)
+    labels = blockwise.is_pos, blockwise.weight
+    terms = loss.evaluate(blockwise.scores(coef), *labels)
 
     def binned_gradient():
-        objective.at(coef * (1 + 1e-3 * next(number))).grad()
+        here = loss.evaluate(blockwise.scores(coef), *labels)
+        blockwise.adjoint(here.grad)
+
+    def binned_product():
+        blockwise.adjoint(terms.hess_dot(blockwise.scores(coef)))
 
     runs = {
         "round": lambda: fetch([later(nothing) for _ in range(n_blocks)]),
         "scores": lambda: design.scores(coef),
         "adjoint": lambda: design.adjoint(scores),
         "binned gradient": binned_gradient,
-        "binned product": lambda: point.hess_dot(coef),
+        "binned product": binned_product,
     }
-    bins = len(point.table.edges)
+    bins = len(terms._sums().edges)
     for what, run in runs.items():
         spent = clock.time(run)
         record(file, what=what, where=where, n=n, blocks=n_blocks, bins=bins, **spent)
@@ -123,7 +127,7 @@ def measure_alone(file, n):
     runs = {
         "sort and sweep": lambda: loss.evaluate(scores, is_pos, weight),
         "sweep": lambda: terms.hess_dot(scores, out=out),
-        "bin": lambda: tabulate(place(scores, 1024), is_pos, weight),
+        "bin": lambda: sum_bins(bin_rows(scores, is_pos, weight, 1.0, 1024)),
     }
     if n * D <= 10**8:
         design = LocalDesign(rng.normal(size=(n, D)))

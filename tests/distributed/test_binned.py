@@ -5,17 +5,13 @@ import pickle
 
 import dask.array as da
 import numpy as np
-import oracles
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from aucmax import RankSVM
-from aucmax.distributed import DaskRankSVM, _binned, _binned_fit, _cluster
-from aucmax.distributed._bins import active, merge_tables, pair_error, place, tabulate
-from aucmax.distributed._inputs import check_inputs, linear_design
-from aucmax.distributed._partitions import partitions_of
+from aucmax.distributed import DaskRankSVM, _binned_fit, _blocks, _cluster
 from aucmax.losses import SquaredHinge
 
 ALPHA = 0.01
@@ -33,101 +29,11 @@ def exact_objective(coef, X, y, weight=None):
     return loss + 0.5 * ALPHA * coef @ coef
 
 
-def objective_of(X, y, weight, bins):
-    partitions = partitions_of(*on_dask(X, y, weight), name="", local="")
-    inputs = check_inputs(DaskRankSVM(), partitions)
-    return _binned.Objective(
-        linear_design(inputs), inputs, alpha=ALPHA, bins_per_octave=bins
-    )
-
-
 @pytest.fixture
 def few_rows(monkeypatch):
     """Start from so few rows that most of the way is left."""
     monkeypatch.setattr(_binned_fit, "LEAST_ROWS", 30)
     monkeypatch.setattr(_binned_fit, "ROWS_PER_FEATURE", 1)
-
-
-@pytest.mark.parametrize("bins", [1, 16, 1024])
-def test_bins_are_intervals_in_order(rng, bins):
-    values = rng.normal(size=500) * 10.0 ** rng.integers(-3, 4, 500)
-    values[:3] = 0.0, -0.0, 5e-324
-    here = place(values, bins)
-    assert np.all(np.diff(here.edges) > 0)
-    assert_array_equal(here.values, values)
-    order = np.argsort(values)
-    assert np.all(np.diff(here.which[order]) >= 0)
-    table = tabulate(here, rng.random(500) < 0.5, np.ones(500))
-    assert np.all(table.high[:-1] < table.low[1:])
-    width = np.maximum(np.abs(here.edges), 1e-300) / bins
-    assert np.all(table.high - table.low <= width)
-
-
-def test_tables_of_parts_merge_to_that_of_all(rng):
-    values, is_pos = rng.normal(size=90), rng.random(90) < 0.4
-    weight = rng.integers(0, 3, 90) * 1.0
-
-    def table(part):
-        return tabulate(place(values[part].copy(), 4), is_pos[part], weight[part])
-
-    merged = merge_tables(table(np.s_[:10]), table(np.s_[10:11]))
-    merged = merge_tables(merged, table(np.s_[11:]))
-    for found, expected in zip(merged, table(np.s_[:]), strict=True):
-        assert_allclose(found, expected, rtol=1e-13)
-
-
-@pytest.mark.parametrize("bins", [1, 8, 64])
-def test_value_and_gradient_are_within_the_bound_of_all_pairs(data, weight, bins):
-    X, y = data
-    objective = objective_of(X, y, weight, bins)
-    coef = np.array([0.8, 0.2, -0.1, 0.05])
-    point = objective.at(coef)
-    slow = oracles.pair_terms("SquaredHinge", X @ coef, y == 1, weight)
-    excess = point.value - 0.5 * ALPHA * coef @ coef - slow.value
-    assert -1e-12 <= excess <= point.error
-    assert excess > (1e-4 if bins == 1 else 0.0)
-    # A row's gradient is off by twice the distance to those of its bin, at most.
-    middle = X - np.average(X, axis=0, weights=weight)
-    shifted = middle @ coef - (y == 1)
-    same = place(shifted, bins).which
-    pairs = (same[:, None] == same) & ((y == 1)[:, None] != (y == 1))
-    distance = np.abs(shifted[:, None] - shifted)
-    scale = np.outer(weight, weight) / (weight[y == 1].sum() * weight[y == 0].sum())
-    slack = (2 * scale * distance * pairs).sum(axis=1)
-    error = point.grad() - ALPHA * coef - X.T @ slow.grad
-    assert np.all(np.abs(error) <= np.abs(middle).T @ slack + 1e-9)
-
-
-def test_hessian_is_that_of_the_pairs_of_all_bins(data, weight, rng):
-    X, y = data
-    objective = objective_of(X, y, weight, 2**40)
-    coef, vector = np.array([0.8, 0.2, -0.1, 0.05]), rng.normal(size=4)
-    slow = oracles.pair_terms("SquaredHinge", X @ coef, y == 1, weight)
-    point = objective.at(coef)
-    assert point.error == 0.0
-    assert point.value == pytest.approx(slow.value + 0.5 * ALPHA * coef @ coef)
-    assert_allclose(point.grad(), X.T @ slow.grad + ALPHA * coef, rtol=1e-9)
-    expected = X.T @ (slow.hessian @ (X @ vector)) + ALPHA * vector
-    assert_allclose(point.hess_dot(vector), expected, rtol=1e-9)
-
-
-def test_active_sums():
-    neg, pos = np.array([1.0, 2.0, 4.0]), np.array([10.0, 20.0, 40.0])
-    for_neg, for_pos = active(np.stack([neg, pos]))
-    assert for_neg.tolist() == [10.0, 30.0, 70.0]
-    assert for_pos.tolist() == [7.0, 6.0, 4.0]
-
-
-def test_the_two_last_points_are_remembered(data, weight):
-    objective = objective_of(*data, weight, 64)
-    first, second, third = (objective.at(np.full(4, 0.1 * k)) for k in range(3))
-    assert objective.at(np.full(4, 0.1)) is second
-    assert objective.at(np.full(4, 0.2)) is third
-    assert objective.at(np.zeros(4)) is not first
-    # Asked for again, it is not the next to go.
-    assert objective.at(np.full(4, 0.2)) is third
-    objective.at(np.full(4, 0.3))
-    assert objective.at(np.full(4, 0.2)) is third
 
 
 def test_coefficients_approach_the_exact_ones(few_rows, data, weight):
@@ -177,7 +83,7 @@ def test_on_the_cluster(client, data, weight):
 
 
 def test_nothing_as_long_as_the_rows_reaches_the_driver(monkeypatch, rng):
-    n = 40_000
+    n = 80_000
     X = rng.normal(size=(n, 3))
     y = (X[:, 0] + rng.normal(size=n) > 1).astype(int)
     sent = []
@@ -191,7 +97,7 @@ def test_nothing_as_long_as_the_rows_reaches_the_driver(monkeypatch, rng):
         return run
 
     monkeypatch.setattr(_binned_fit, "LEAST_ROWS", 500)
-    for module in (_binned, _binned_fit):
+    for module in (_blocks, _binned_fit):
         monkeypatch.setattr(module, "fetch", counted(_cluster.fetch))
     monkeypatch.setattr("aucmax.distributed._inputs.fetch", counted(_cluster.fetch))
     monkeypatch.setattr("aucmax.distributed.design.fetch", counted(_cluster.fetch))
@@ -249,9 +155,3 @@ def test_bad_parameters_are_refused(data, parameters, message):
     model = DaskRankSVM(**{"scores": "binned", **parameters})
     with pytest.raises(ValueError, match=message):
         model.fit(*on_dask(*data))
-
-
-def test_error_of_one_bin_is_the_square_of_its_width():
-    here = place(np.array([1.0, 1.4, 3.0]), 1)
-    table = tabulate(here, np.array([True, False, False]), np.array([2.0, 3.0, 1.0]))
-    assert pair_error(table) == pytest.approx(2.0 * 3.0 * 0.4**2)

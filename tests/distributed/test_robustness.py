@@ -17,7 +17,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from aucmax import LeastSquaresAUC, RankSVM
-from aucmax.distributed import DaskLeastSquaresAUC, DaskRankSVM, _cluster
+from aucmax.distributed import (
+    DaskLeastSquaresAUC,
+    DaskRankSVM,
+    _binned_fit,
+    _cluster,
+)
+from aucmax.distributed._blocks import BlockwiseDesign
 from aucmax.distributed.design import DaskDesign
 
 
@@ -25,9 +31,9 @@ def on_dask(X, y, sizes=(100, 50, 150)):
     return da.from_array(X, chunks=(sizes, 4)), da.from_array(y, (sizes,))
 
 
-def kill_at(monkeypatch, client, method, number):
+def kill_at(monkeypatch, client, method, number, kind=DaskDesign):
     """Kill a worker that holds a block, at some call of a method of the design."""
-    original, calls = getattr(DaskDesign, method), []
+    original, calls = getattr(kind, method), []
 
     def killing(self, *args, **kwargs):
         calls.append(method)
@@ -39,7 +45,7 @@ def kill_at(monkeypatch, client, method, number):
             calls.append(pid)
         return original(self, *args, **kwargs)
 
-    monkeypatch.setattr(DaskDesign, method, killing)
+    monkeypatch.setattr(kind, method, killing)
     return calls
 
 
@@ -52,6 +58,20 @@ def test_killed_worker_costs_time_only(mortal, data, monkeypatch):
     local = RankSVM().fit(X, y)
     assert_allclose(model.coef_, local.coef_, rtol=0, atol=1e-10)
     assert_allclose(model.intercept_, local.intercept_, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize(("method", "number"), [("scores", 2), ("adjoint", 3)])
+def test_killed_worker_with_binned_scores(mortal, data, monkeypatch, method, number):
+    X, y = data
+    # From so few rows that some steps are left.
+    monkeypatch.setattr(_binned_fit, "LEAST_ROWS", 30)
+    monkeypatch.setattr(_binned_fit, "ROWS_PER_FEATURE", 1)
+    undisturbed = DaskRankSVM(0.01, scores="binned").fit(*on_dask(X, y))
+    calls = kill_at(monkeypatch, mortal, method, number, BlockwiseDesign)
+    model = DaskRankSVM(0.01, scores="binned").fit(*on_dask(X, y))
+    assert any(isinstance(call, int) for call in calls)
+    assert_allclose(model.coef_, undisturbed.coef_, rtol=0, atol=1e-10)
+    assert_allclose(model.intercept_, undisturbed.intercept_, rtol=0, atol=1e-10)
 
 
 SCHEDULER = """

@@ -11,7 +11,7 @@ from aucmax._utils.validation import (
     restore_attributes_on_error,
     validated,
 )
-from aucmax.distributed._binned_fit import minimise_binned
+from aucmax.distributed._binned_fit import fit_binned
 from aucmax.distributed._inputs import DaskInputs, check_inputs, linear_design
 from aucmax.distributed._partitions import partitions_of
 from aucmax.distributed._scorer import DaskScorer
@@ -158,7 +158,7 @@ class DaskRankSVM(DaskScorer, RankSVM):
             )
 
     def _fit_binned(self, inputs: DaskInputs) -> None:
-        result, self.objective_error_, threshold = minimise_binned(
+        result, self.objective_error_, threshold = fit_binned(
             linear_design(inputs),
             inputs,
             alpha=self.alpha,

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from aucmax import _kernels
 from aucmax._utils.typing import AnyFloats, BoolArray, FloatArray
 
 
@@ -53,12 +54,23 @@ class Terms:
     hess_diag : callable
         ``hess_diag()``: a new array with an upper bound of the diagonal of the Hessian,
         tight where rows count little against all others; it ranks rows by importance.
+    error : float
+        How much too large the value may be; steps that gain less are in vain.
     """
 
     value: float
     grad: FloatArray
     hess_dot: HessDot
     hess_diag: Callable[[], FloatArray]
+    error: float = 0.0
+
+    def slope(self, along: FloatArray) -> float:
+        """Return the derivative along a direction."""
+        return _kernels.products.dot(self.grad, along)
+
+    def curvature(self, along: FloatArray) -> float:
+        """Return the second derivative along a direction."""
+        return _kernels.products.dot(along, self.hess_dot(along))
 
 
 class PairLoss(Protocol):

@@ -50,12 +50,17 @@ OnStep = Callable[[Step], None]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Rows, their classes and weights, and the loss of their scores."""
+    """Rows, their classes and weights, and the loss of their scores.
+
+    Where a solver cannot draw rows from all, because their classes, weights and scores
+    are not in memory, ``sample`` is a problem of some of them that are.
+    """
 
     design: Design
     loss: PairLoss
     is_pos: BoolArray
     weight: FloatArray
+    sample: "Problem | None" = None
 
     def evaluate(self, scores: FloatArray) -> Terms:
         """Return the loss at ``scores``, and its derivatives."""

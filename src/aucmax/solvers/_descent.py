@@ -9,7 +9,6 @@ gradient at the true active pairs.
 
 import numpy as np
 
-from aucmax import _kernels
 from aucmax._utils.typing import FloatArray
 from aucmax.solvers._base import OnStep, Problem, Step
 from aucmax.solvers._search import search_line
@@ -97,15 +96,10 @@ class Descent:
         def slope_at(t: float) -> float:
             self.scores = start + t * along
             self.terms = self.problem.evaluate(self.scores)
-            return (
-                _kernels.products.dot(self.terms.grad, along)
-                + ridge_slope
-                + t * ridge_curvature
-            )
+            return self.terms.slope(along) + ridge_slope + t * ridge_curvature
 
         def curvature() -> float:
-            curved = self.terms.hess_dot(along)
-            return _kernels.products.dot(along, curved) + ridge_curvature
+            return self.terms.curvature(along) + ridge_curvature
 
         self.length = search_line(
             slope_at, curvature, first=1.0, enough=SEARCH_TOL * abs(slope)

@@ -35,6 +35,8 @@ LEAST_AGE, FIRST_BUDGET = 6.0, 2.0
 # From so many rows on, the start is the solution of an eighth of them, of so many at
 # most, to this tolerance.
 SUBSAMPLE_ABOVE, SUBSAMPLE_ROWS, SUBSAMPLE_TOL = 5000, 4000, 0.03
+# A step that promises to gain less than this share of the error of a loss is in vain.
+RESOLVED = 0.1
 KEPT = (
     *("coef", "scores", "loss_grad", "n_passes", "direction"),
     *("budget", "age", "length", "drops"),
@@ -66,7 +68,7 @@ def nonlinear_cg(
     The state is offered at the start and after every step; from a saved one the same
     steps follow as without the break.
     """
-    if has_few_rows(problem):
+    if problem.sample is None and has_few_rows(problem):
         span = RowSpan(problem)
         if start is not None:
             start = span.coordinates(start)
@@ -105,10 +107,11 @@ class NonlinearCG(Descent):
         # Steps since the Hessian was estimated.
         self.age = 0
         self.coef = start
-        self.scores = np.zeros(problem.design.shape[0])
-        if np.any(start):
+        if np.any(start) or problem.sample is not None:
             self.scores = problem.design.scores(start)
             self.n_passes += 1
+        else:
+            self.scores = np.zeros(problem.design.shape[0])
         self.terms = problem.evaluate(self.scores)
         self._update_gradient()
 
@@ -179,7 +182,8 @@ class NonlinearCG(Descent):
                 break
             gap = self._choose_direction(grad, alpha)
             value = max(self.objective(alpha), TINY)
-            converged = gap <= tol and self.recent_drop() <= tol * value
+            enough = max(tol * value, RESOLVED * self.terms.error)
+            converged = gap * value <= enough and self.recent_drop() <= enough
             if converged or len(self.history) >= max_iter:
                 break
             self._step(grad, alpha)
@@ -207,8 +211,15 @@ class NonlinearCG(Descent):
             self.hessian.factorise(alpha)
 
     def _estimate_hessian(self, alpha: float) -> SampledHessian:
+        problem, scores, terms = self.problem, self.scores, self.terms
+        budget = self.budget
+        if problem.sample is not None:
+            budget *= problem.design.n_values / problem.sample.design.n_values
+            problem = problem.sample
+            scores = problem.design.scores(self.coef)
+            terms = problem.evaluate(scores)
         self.hessian = SampledHessian(
-            self.problem, self.scores, self.terms, alpha=alpha, budget=self.budget
+            problem, scores, terms, alpha=alpha, budget=budget
         )
         self.n_passes += 0.0 if self.hessian.is_exact else 2.0
         self.budget *= 2.0
