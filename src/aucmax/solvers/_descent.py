@@ -57,7 +57,9 @@ class Descent:
 
     def inner(self, left: FloatArray, right: FloatArray) -> float:
         """Return the inner product of two vectors like ``coef``."""
-        return float(left @ right)
+        # What overflows is refused by name after the step.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(left @ right)
 
     def objective(self, alpha: float) -> float:
         """Return the loss plus the penalty where the point stands."""

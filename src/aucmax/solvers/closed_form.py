@@ -28,6 +28,7 @@ MANY_FEATURES = 4096
 # and a negative row. AUC on rcv1-small, sector and news20: 0.953, 0.982, 0.984; with a
 # share of 1e-3 0.959, 0.970, 0.968; with a penalty of 1e-3 0.956, 0.977, 0.953.
 SHARE_OF_DISTANCE = 2e-4
+LEAST_ALPHA = 1e-290
 # Random scores from which the distance between rows is estimated.
 N_PROBES = 16
 # Moments of the positives and of the negatives.
@@ -74,7 +75,10 @@ def estimate_alpha(design: Design, is_pos: BoolArray, weight: FloatArray) -> flo
 
 def penalty_for(squared_distance: float, share: float = SHARE_OF_DISTANCE) -> float:
     """Return the share; where all rows are equal, any penalty will do."""
-    return share * squared_distance if squared_distance > 0.0 else 1.0
+    check_finite(squared_distance, np.zeros(1))
+    alpha = share * squared_distance
+    # Its inverse must not overflow.
+    return alpha if alpha > LEAST_ALPHA else 1.0
 
 
 def collect_moments(

@@ -24,6 +24,7 @@ from aucmax._utils.state import (
 )
 from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
+from aucmax.solvers._base import check_finite
 from aucmax.solvers.closed_form import penalty_for, solve_semidefinite
 from aucmax.solvers.online._base import Diverged, LinearModel
 from aucmax.solvers.online.opauc import refuse_turning_around
@@ -304,6 +305,7 @@ def solve_low_rank(
         gap, factor, diagonal = parts(block)
         small += factor.T @ (factor / diagonal[:, None])
         target += factor.T @ (gap / diagonal)
+    check_finite(float(small.sum()), target)
     weight = solve_semidefinite(small, target)
     coef = np.empty(len(pos.signs))
     stretch = 1.0
