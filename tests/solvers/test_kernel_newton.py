@@ -151,6 +151,7 @@ def test_ten_times_fewer_products_than_the_usual_form(rng, monkeypatch):
     target = best.value * (1 + 1e-4)
     assert usual_form(kernel, is_pos, alpha, target, 10 * ours) >= 10 * ours
     # Also by CG alone: without landmarks, and without direct steps.
+    monkeypatch.setattr(module, "FIRST_DRAW", 10**9)
     monkeypatch.setattr(module, "MAX_DIRECT", 0)
     monkeypatch.setattr(module, "CLEAR_COST", -np.inf)
     plain = solve(kernel, is_pos, alpha=alpha, tol=1e-4)
