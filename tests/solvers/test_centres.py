@@ -45,18 +45,7 @@ def brute_force(X, is_pos, weight, centres, coef):
 
 
 def refine(X, is_pos, weight, centres, coef, **kwargs):
-    return refine_centres(
-        X,
-        is_pos,
-        weight,
-        kernel=prepare(),
-        gamma=GAMMA,
-        loss=SquaredHinge(),
-        alpha=ALPHA,
-        centres=centres,
-        coef=coef,
-        **kwargs,
-    )
+    return refine_centres(make_problem(X, is_pos, weight), centres, coef, **kwargs)
 
 
 @pytest.mark.parametrize("as_rows", [np.asarray, np.asfortranarray, sparse.csr_array])
@@ -115,7 +104,7 @@ def test_ends_where_the_gradient_vanishes(rng):
 def test_units_of_the_features_do_not_matter(rng):
     X, is_pos, weight, centres, coef = draw(rng)
     moved = refine(X, is_pos, weight, centres, coef, max_iter=10)
-    scaled = refine_centres(
+    problem = CentresProblem(
         1000 * X,
         is_pos,
         weight,
@@ -123,9 +112,7 @@ def test_units_of_the_features_do_not_matter(rng):
         gamma=GAMMA / 1e6,
         loss=SquaredHinge(),
         alpha=ALPHA,
-        centres=1000 * centres,
-        coef=coef,
-        max_iter=10,
     )
+    scaled = refine_centres(problem, 1000 * centres, coef, max_iter=10)
     assert_allclose(scaled.centres, 1000 * moved.centres, rtol=1e-5, atol=1e-2)
     assert scaled.value == pytest.approx(moved.value, rel=1e-6)

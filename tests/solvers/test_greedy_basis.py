@@ -13,9 +13,19 @@ from aucmax.losses import SquaredHinge
 from aucmax.solvers import _candidates
 from aucmax.solvers._candidates import newton_gains, pick_jointly
 from aucmax.solvers._expansion import Expansion, WhitenedDesign, factorise_gram
-from aucmax.solvers.greedy_basis import greedy_basis, schedule
+from aucmax.solvers.greedy_basis import GreedySettings, greedy_basis, schedule
 
 ALPHA = 1e-2
+
+
+def grow(expansion, *, rng, n_threads=1, on_stage=None, **settings):
+    return greedy_basis(
+        expansion,
+        GreedySettings(**settings),
+        rng,
+        n_threads=n_threads,
+        on_stage=on_stage,
+    )
 
 
 def make_expansion(K, is_pos, weight=None, *, alpha=ALPHA, dtype=np.float64):
@@ -88,7 +98,7 @@ def test_schedule():
 def test_every_schedule_trains_at_its_sizes(retrain):
     K, is_pos = draw_kernel(np.random.default_rng(0), n=60)
     expansion = make_expansion(K, is_pos)
-    stages = greedy_basis(
+    stages = grow(
         expansion,
         n_basis=20,
         select="newton",
@@ -143,7 +153,7 @@ def test_exact_choice_is_the_best_of_all_candidates(rng):
         index, coef = expansion.index, expansion.coef
         free = np.setdiff1d(np.arange(30), index)
         values = [best_value(index, coef, row) for row in free]
-        greedy_basis(
+        grow(
             expansion,
             n_basis=size,
             n_candidates=30,
@@ -180,7 +190,7 @@ def test_objective_falls_as_functions_are_added(select, rng):
     K, is_pos = draw_kernel(rng, n=80)
     expansion = make_expansion(K, is_pos, alpha=1e-4)
     values = []
-    stages = greedy_basis(
+    stages = grow(
         expansion,
         n_basis=50,
         n_candidates=10,
@@ -201,7 +211,7 @@ def test_objective_falls_as_functions_are_added(select, rng):
 def test_all_rows_reach_the_optimum_of_the_full_kernel(select, alpha, rng):
     K, is_pos = draw_kernel(rng, n=30)
     expansion = make_expansion(K, is_pos, alpha=alpha)
-    greedy_basis(
+    grow(
         expansion,
         n_basis=30,
         n_candidates=5,
@@ -218,7 +228,7 @@ def test_joint_choice_needs_fewer_functions(rng):
     values = {}
     for select in ("joint", "newton"):
         expansion = make_expansion(K, is_pos, alpha=1e-5)
-        greedy_basis(expansion, n_basis=20, select=select, rng=np.random.RandomState(0))
+        grow(expansion, n_basis=20, select=select, rng=np.random.RandomState(0))
         values[select] = expansion.objective
     assert values["joint"] < values["newton"]
 
@@ -253,7 +263,7 @@ def test_held_out_rows_are_scored_but_neither_trained_on_nor_drawn(rng):
     kept = np.flatnonzero(~held_out)
     alone = make_expansion(K[np.ix_(kept, kept)], is_pos[kept])
     for model in (expansion, alone):
-        greedy_basis(model, n_basis=12, n_candidates=45, rng=np.random.RandomState(1))
+        grow(model, n_basis=12, n_candidates=45, rng=np.random.RandomState(1))
     assert not held_out[expansion.index].any()
     assert_allclose(expansion.scores, K[:, expansion.index] @ expansion.coef)
     assert set(kept[alone.index]) == set(expansion.index)
@@ -265,7 +275,7 @@ def test_rows_given_many_times(select, rng):
     K, is_pos = draw_kernel(rng, n=12)
     index = np.repeat(np.arange(12), 3)
     expansion = make_expansion(K[np.ix_(index, index)], is_pos[index], alpha=1e-4)
-    greedy_basis(
+    grow(
         expansion,
         n_basis=36,
         n_candidates=12,
@@ -280,7 +290,7 @@ def test_rows_given_many_times(select, rng):
 def test_constant_kernel_gives_one_function_of_no_use(rng):
     is_pos = np.arange(20) % 4 == 0
     expansion = make_expansion(np.zeros((20, 20)), is_pos)
-    stages = greedy_basis(expansion, n_basis=10, rng=np.random.RandomState(0))
+    stages = grow(expansion, n_basis=10, rng=np.random.RandomState(0))
     assert [stage.n_basis for stage in stages] == [1]
     assert not expansion.scores.any()
 
@@ -288,7 +298,7 @@ def test_constant_kernel_gives_one_function_of_no_use(rng):
 def test_stops_when_told(rng):
     K, is_pos = draw_kernel(rng)
     expansion = make_expansion(K, is_pos)
-    stages = greedy_basis(
+    stages = grow(
         expansion,
         n_basis=30,
         rng=np.random.RandomState(0),
@@ -304,7 +314,7 @@ def test_threads_do_not_change_the_result(select, rng, monkeypatch):
     models = []
     for n_threads in (1, 3):
         expansion = make_expansion(K, is_pos)
-        greedy_basis(
+        grow(
             expansion,
             n_basis=14,
             n_candidates=30,

@@ -151,8 +151,9 @@ def test_ten_times_fewer_products_than_the_usual_form(rng, monkeypatch):
     target = best.value * (1 + 1e-4)
     assert usual_form(kernel, is_pos, alpha, target, 10 * ours) >= 10 * ours
     # Also by CG alone: without landmarks, and without direct steps.
+    monkeypatch.setattr(module, "FIRST_DRAW", 10**9)
     monkeypatch.setattr(module, "MAX_DIRECT", 0)
-    monkeypatch.setattr(module, "CLEAR_WITH", ())
+    monkeypatch.setattr(module, "CLEAR_COST", -np.inf)
     plain = solve(kernel, is_pos, alpha=alpha, tol=1e-4)
     plain_passes = next(s.n_passes for s in plain.history if s.value <= target)
     assert usual_form(kernel, is_pos, alpha, target, 10**4) >= 10 * plain_passes
@@ -164,11 +165,11 @@ def without_direct_steps(monkeypatch):
 
 
 @pytest.mark.usefixtures("without_direct_steps")
-@pytest.mark.parametrize("landmarks_above", [1, 10**9])
+@pytest.mark.parametrize("first_draw", [4, 10**9])
 @pytest.mark.parametrize("gamma", [0.02, 0.2, 2.0])
 @pytest.mark.parametrize("alpha", [1e-1, 1e-3, 1e-5])
-def test_converged_means_close(gamma, alpha, landmarks_above, rng, monkeypatch):
-    monkeypatch.setattr(module, "LANDMARKS_ABOVE", landmarks_above)
+def test_converged_means_close(gamma, alpha, first_draw, rng, monkeypatch):
+    monkeypatch.setattr(module, "FIRST_DRAW", first_draw)
     kernel, is_pos = draw(rng, n=300, gamma=gamma)
     rough = solve(kernel, is_pos, alpha=alpha, tol=1e-4)
     monkeypatch.undo()
@@ -183,11 +184,11 @@ def test_converged_means_close(gamma, alpha, landmarks_above, rng, monkeypatch):
 def test_landmarks_save_products(rng, monkeypatch):
     kernel, is_pos = draw(rng, n=400)
     passes = {}
-    for above in (1, 10**9):
-        monkeypatch.setattr(module, "LANDMARKS_ABOVE", above)
+    for first_draw in (4, 10**9):
+        monkeypatch.setattr(module, "FIRST_DRAW", first_draw)
         result = solve(kernel, is_pos, alpha=1e-5, tol=1e-6)
-        passes[above] = result.history[-1].n_passes
-    assert passes[1] < 0.7 * passes[10**9]
+        passes[first_draw] = result.history[-1].n_passes
+    assert passes[4] < 0.7 * passes[10**9]
 
 
 @pytest.mark.usefixtures("without_direct_steps")
@@ -214,7 +215,7 @@ def test_idle_rows_stay_where_clearing_costs_too_much(rng, monkeypatch):
 
 @pytest.mark.usefixtures("without_direct_steps")
 def test_objective_never_rises(rng, monkeypatch):
-    monkeypatch.setattr(module, "CLEAR_WITH", ())
+    monkeypatch.setattr(module, "CLEAR_COST", -np.inf)
     kernel, is_pos = draw(rng, n=300)
     seen = []
     result = solve(kernel, is_pos, alpha=1e-5, tol=1e-10, on_step=seen.append)

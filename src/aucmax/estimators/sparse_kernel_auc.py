@@ -37,8 +37,8 @@ from aucmax.losses import SquaredHinge
 from aucmax.metrics.auc import roc_auc
 from aucmax.solvers._base import Step
 from aucmax.solvers._expansion import Expansion
-from aucmax.solvers.centres import Moved, refine_centres
-from aucmax.solvers.greedy_basis import Stage, greedy_basis
+from aucmax.solvers.centres import CentresProblem, Moved, refine_centres
+from aucmax.solvers.greedy_basis import GreedySettings, Stage, greedy_basis
 
 # Landmarks that stand for a chosen function when gamma and alpha are tuned. More allow
 # for less penalty than few functions want.
@@ -317,12 +317,10 @@ class SparseKernelAUC(KernelScorer):
         watch = _Watch(expansion, held_out, self.verbose)
         self.history_ = greedy_basis(
             expansion,
-            n_basis=n_basis,
-            n_candidates=self.n_candidates,
-            select=self.select,
-            retrain=self.retrain,
-            tol=self.tol,
-            rng=rng,
+            GreedySettings(
+                n_basis, self.n_candidates, self.select, self.retrain, self.tol
+            ),
+            rng,
             n_threads=effective_n_jobs(self.n_jobs),
             on_stage=watch.see,
         )
@@ -342,7 +340,7 @@ class SparseKernelAUC(KernelScorer):
         def show(step: Step) -> None:
             report(f"[SparseKernelAUC] refining: objective {step.value:.6g}")
 
-        return refine_centres(
+        problem = CentresProblem(
             X,
             inputs.is_pos,
             inputs.weight,
@@ -350,8 +348,11 @@ class SparseKernelAUC(KernelScorer):
             gamma=self.gamma_,
             loss=SquaredHinge(),
             alpha=self.alpha_,
-            centres=basis.astype(np.float64),
-            coef=coef,
+        )
+        return refine_centres(
+            problem,
+            basis.astype(np.float64),
+            coef,
             max_iter=self.refine_iter,
             tol=self.tol,
             on_step=show if self.verbose else None,

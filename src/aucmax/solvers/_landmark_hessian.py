@@ -44,8 +44,7 @@ class LandmarkHessian:
         alpha: float,
         size: int,
     ) -> None:
-        self._diagonal = terms.hess_diag()
-        importance = np.sqrt(self._diagonal).astype(np.float32)
+        importance = np.sqrt(terms.hess_diag()).astype(np.float32)
         self._index, _ = draw_rows(importance, is_pos, size)
         self.share = len(self._index) / gram.n
         self._rows = gram.rows(self._index)
@@ -54,35 +53,24 @@ class LandmarkHessian:
         self._hessian = self._factorise(alpha * kernel + self._loss_hessian(terms))
         self._rest = alpha + REST * max(0.0, self._least_curvature(kernel) - alpha)
 
-    def drift(self, terms: Terms) -> float:
-        """Return the share of the curvature that sits on other rows by now."""
-        now = terms.hess_diag()
-        return float(np.abs(now - self._diagonal).sum() / max(now.sum(), 1e-300))
+    def solve(self, grad: FloatArray) -> FloatArray:
+        """Return the solution of ``H z = grad``; both are coefficients and scores."""
+        slopes = grad[1, self._index]
+        step = cho_solve(self._hessian, slopes, check_finite=False)
+        step -= cho_solve(self._kernel, slopes, check_finite=False) / self._rest
+        return grad / self._rest + self._function(step)
 
-    def solve(
-        self, grad: FloatArray, image: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the solution of ``H z = grad`` and its image, given that of grad."""
-        scale, slopes = 1.0 / self._rest, image[self._index]
-        step = scale * cho_solve(self._kernel, slopes, check_finite=False)
-        step -= cho_solve(self._hessian, slopes, check_finite=False)
-        scaled = scale * grad
-        scaled[self._index] -= step
-        return scaled, scale * image - self._image(step)
-
-    def newton_step(self, grad: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the best step within the span, and its image."""
+    def newton_step(self, grad: FloatArray) -> FloatArray:
+        """Return the best step within the span, given the gradient's coefficients."""
         slopes = (self._rows @ grad.astype(self._rows.dtype)).astype(np.float64)
-        part = -cho_solve(self._hessian, slopes, check_finite=False)
-        step = np.zeros_like(grad)
-        step[self._index] = part
-        return step, self._image(part)
+        return self._function(-cho_solve(self._hessian, slopes, check_finite=False))
 
-    def _image(self, step: FloatArray) -> FloatArray:
-        image: FloatArray = (step.astype(self._rows.dtype) @ self._rows).astype(
-            np.float64
-        )
-        return image
+    def _function(self, step: FloatArray) -> FloatArray:
+        """Return the coefficients and scores of a sum of the landmarks' functions."""
+        function = np.zeros((2, self._rows.shape[1]))
+        function[0, self._index] = step
+        function[1] = step.astype(self._rows.dtype) @ self._rows
+        return function
 
     def _loss_hessian(self, terms: Terms) -> FloatArray:
         size = len(self._rows)

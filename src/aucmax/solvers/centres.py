@@ -42,16 +42,10 @@ class Moved(NamedTuple):
 
 
 def refine_centres(
-    X: Matrix,
-    is_pos: BoolArray,
-    weight: FloatArray,
-    *,
-    kernel: CentredKernel,
-    gamma: float,
-    loss: PairLoss,
-    alpha: float,
+    problem: "CentresProblem",
     centres: FloatArray,
     coef: FloatArray,
+    *,
     max_iter: int = 200,
     tol: float = 1e-3,
     on_step: OnStep | None = None,
@@ -59,36 +53,11 @@ def refine_centres(
     """Move centres and coefficients from where they are; then train the coefficients.
 
     An iteration costs about as much as two products with the kernel columns plus
-    computing them. Memory: one value per row and centre.
-
-    Parameters
-    ----------
-    X : ndarray or CSR of shape (n_samples, n_features)
-        Training rows.
-    is_pos, weight : ndarray of shape (n_samples,)
-        Positives, and weights.
-    kernel : callable
-        ``kernel(centres)(rows)`` returns ``exp(-gamma |row - centre|^2)``.
-    gamma : float
-        Inverse width.
-    loss : PairLoss
-        The loss over pairs.
-    alpha : float
-        Strength of the penalty.
-    centres, coef : ndarray of shape (n_basis, n_features) and (n_basis,)
-        Where to start.
-    max_iter : int, default=200
-        Most iterations.
-    tol : float, default=1e-3
-        Relative accuracy of the last training of the coefficients.
-    on_step : callable, default=None
-        Called after each iteration.
+    computing them. Memory: one value per row and centre. ``tol`` is the relative
+    accuracy of the last training of the coefficients.
     """
-    problem = CentresProblem(
-        X, is_pos, weight, kernel=kernel, gamma=gamma, loss=loss, alpha=alpha
-    )
     # In units of the kernel's width, from the middle of the centres.
-    unit, middle = np.sqrt(0.5 / gamma), centres.mean(axis=0)
+    unit, middle = np.sqrt(0.5 / problem.gamma), centres.mean(axis=0)
     k, d = centres.shape
 
     def unpack(point: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -131,7 +100,20 @@ def refine_centres(
 class CentresProblem:
     """The objective and its gradient in centres and coefficients.
 
-    Parameters are those of ``refine_centres``.
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n_samples, n_features)
+        Training rows.
+    is_pos, weight : ndarray of shape (n_samples,)
+        Positives, and weights.
+    kernel : callable
+        ``kernel(centres)(rows)`` returns ``exp(-gamma |row - centre|^2)``.
+    gamma : float
+        Inverse width.
+    loss : PairLoss
+        The loss over pairs.
+    alpha : float
+        Strength of the penalty.
     """
 
     def __init__(

@@ -70,72 +70,60 @@ def schedule(retrain: str = "quarters") -> Iterator[int]:
         last, j = size, j + 1
 
 
-def greedy_basis(
-    expansion: Expansion,
-    *,
-    n_basis: int,
-    n_candidates: int = 100,
-    select: str = "joint",
-    retrain: str = "quarters",
-    tol: float = 1e-3,
-    rng: np.random.RandomState,
-    n_threads: int = 1,
-    on_stage: OnStage | None = None,
-) -> list[Stage]:
-    """Add functions to ``expansion`` until there are ``n_basis`` of them.
+class GreedySettings(NamedTuple):
+    """How functions are chosen and trained.
 
-    Parameters
+    Attributes
     ----------
-    expansion : Expansion
-        Where to start, usually from nothing; it is changed.
     n_basis : int
         Most functions. Fewer where no candidate lowers the objective, or where there
         are fewer rows of positive weight.
-    n_candidates : int, default=100
+    n_candidates : int
         Rows drawn per function, without replacement, among those of positive weight
         that are not in use.
-    select : {"joint", "newton", "exact"}, default="joint"
+    select : {"joint", "newton", "exact"}
         What a candidate promises. "newton": the gain of one Newton step in its weight,
         all others fixed; "exact": the gain of the best weight for it, one sort per
         trial. Both add one function at a time, with its best weight. "joint": the gain
         of a Newton step in all weights; between two stages the candidates of up to
         2,000 draws compete for all places at once, and all weights are trained then.
-    retrain : {"quarters", "doublings", "always"}, default="quarters"
+    retrain : {"quarters", "doublings", "always"}
         When all weights are trained: see `schedule`.
-    tol : float, default=1e-3
-        Relative accuracy to which all weights are trained, at the sizes of
-        ``schedule`` and at the last.
-    rng : RandomState
-        Draws the candidates.
-    n_threads : int, default=1
-        Threads that judge candidates; the result is the same for any number.
-    on_stage : callable, default=None
-        Called after each training of all weights at a scheduled size; returns whether
-        to stop.
+    tol : float
+        Relative accuracy to which all weights are trained.
+    """
 
-    Returns
-    -------
-    stages : list of Stage
-        Size and objective after each training at a scheduled size.
+    n_basis: int
+    n_candidates: int = 100
+    select: str = "joint"
+    retrain: str = "quarters"
+    tol: float = 1e-3
+
+
+def greedy_basis(
+    expansion: Expansion,
+    settings: GreedySettings,
+    rng: np.random.RandomState,
+    *,
+    n_threads: int = 1,
+    on_stage: OnStage | None = None,
+) -> list[Stage]:
+    """Add functions to ``expansion``; return size and objective of every stage.
+
+    ``rng`` draws the candidates. The result is the same for any number of threads.
+    ``on_stage`` is called after each training of all weights at a scheduled size, and
+    returns whether to stop.
     """
     stages: list[Stage] = []
-    n_basis = min(n_basis, int(np.count_nonzero(expansion.weight)))
+    n_basis = min(settings.n_basis, int(np.count_nonzero(expansion.weight)))
     with ExitStack() as stack:
         executor = (
             stack.enter_context(ThreadPoolExecutor(n_threads))
             if n_threads > 1
             else None
         )
-        for size in schedule(retrain):
-            grown = _grow(
-                expansion,
-                min(size, n_basis),
-                n_candidates,
-                select,
-                tol,
-                rng,
-                executor,
-            )
+        for size in schedule(settings.retrain):
+            grown = _grow(expansion, min(size, n_basis), settings, rng, executor)
             if grown:
                 stages.append(Stage(len(expansion.index), expansion.objective))
                 if on_stage is not None and on_stage(stages[-1]):
@@ -148,14 +136,13 @@ def greedy_basis(
 def _grow(
     expansion: Expansion,
     size: int,
-    n_candidates: int,
-    select: str,
-    tol: float,
+    settings: GreedySettings,
     rng: np.random.RandomState,
     executor: Executor | None,
 ) -> bool:
     """Add functions up to ``size`` and train all weights; say whether any was added."""
     first = len(expansion.index)
+    _, n_candidates, select, _, tol = settings
     while (missing := size - len(expansion.index)) > 0:
         if select == "joint":
             n_rounds = -(-missing * n_candidates // MAX_POOL)
