@@ -374,7 +374,7 @@ HARMLESS = {
     "aucmax.cli._neighbors.Neighbors",
     "aucmax.auto.lightgbm_text.LightGBMText",
     "aucmax.metrics.delong.AUCInterval",
-    "aucmax.solvers._base.Step",
+    "aucmax.solvers.base.Step",
     "aucmax.solvers.greedy_basis.Stage",
     "aucmax.solvers.pair_sgd.Stage",
 }

@@ -9,7 +9,12 @@ from sklearn.svm import LinearSVC
 from aucmax._kernels.simplex import maximise_over_simplex
 from aucmax.design import LocalDesign
 from aucmax.losses import Hinge
+from aucmax.solvers.base import Problem
 from aucmax.solvers.bundle import bundle
+
+
+def hinge_problem(X, is_pos, weight):
+    return Problem(LocalDesign(X), Hinge(), is_pos, weight)
 
 
 def qp_reference(X, is_pos, alpha):
@@ -33,7 +38,7 @@ def qp_reference(X, is_pos, alpha):
 def test_within_its_stated_gap_of_a_qp_reference(seed, alpha):
     X, is_pos, weight = draw_problem(np.random.default_rng(seed), n=40, d=3)
     tol = 1e-5
-    result = bundle(LocalDesign(X), is_pos, weight, loss=Hinge(), alpha=alpha, tol=tol)
+    result = bundle(hinge_problem(X, is_pos, weight), alpha, tol=tol)
     assert result.converged
     reference = qp_reference(X, is_pos, alpha)
     assert result.value <= reference * (1 + tol)
@@ -43,9 +48,9 @@ def test_within_its_stated_gap_of_a_qp_reference(seed, alpha):
 def test_certificate_is_honest_along_the_way(rng):
     X, is_pos, _ = draw_problem(rng, n=150, d=5)
     weight = draw_weight(rng, 150, "integers")
-    solve = {"loss": Hinge(), "alpha": 1e-2}
-    best = bundle(LocalDesign(X), is_pos, weight, tol=1e-7, **solve).value
-    rough = bundle(LocalDesign(X), is_pos, weight, tol=1e-1, **solve)
+    solve = {"alpha": 1e-2}
+    best = bundle(hinge_problem(X, is_pos, weight), tol=1e-7, **solve).value
+    rough = bundle(hinge_problem(X, is_pos, weight), tol=1e-1, **solve)
     for step in rough.history:
         assert step.value * (1 - step.gap) <= best + 1e-9
     values = [step.value for step in rough.history]
@@ -56,19 +61,21 @@ def test_weight_is_repetition(rng):
     X, is_pos, _ = draw_problem(rng, n=40, d=3)
     times = rng.integers(1, 4, 40)
     again = np.repeat(np.arange(40), times)
-    solve = {"loss": Hinge(), "alpha": 1e-2, "tol": 1e-7}
-    weighted = bundle(LocalDesign(X), is_pos, times.astype(float), **solve)
-    copied = bundle(LocalDesign(X[again]), is_pos[again], np.ones(len(again)), **solve)
+    solve = {"alpha": 1e-2, "tol": 1e-7}
+    weighted = bundle(hinge_problem(X, is_pos, times.astype(float)), **solve)
+    copied = bundle(
+        hinge_problem(X[again], is_pos[again], np.ones(len(again))), **solve
+    )
     assert weighted.value == pytest.approx(copied.value, rel=1e-6)
 
 
 def test_warm_start_and_stopping_early(rng):
     X, is_pos, weight = draw_problem(rng, n=100, d=5)
-    solve = {"loss": Hinge(), "alpha": 1e-3}
-    best = bundle(LocalDesign(X), is_pos, weight, tol=1e-6, **solve)
-    again = bundle(LocalDesign(X), is_pos, weight, tol=1e-2, start=best.coef, **solve)
+    solve = {"alpha": 1e-3}
+    best = bundle(hinge_problem(X, is_pos, weight), tol=1e-6, **solve)
+    again = bundle(hinge_problem(X, is_pos, weight), tol=1e-2, start=best.coef, **solve)
     assert again.value <= best.value * (1 + 1e-9)
-    cut = bundle(LocalDesign(X), is_pos, weight, tol=1e-9, max_iter=2, **solve)
+    cut = bundle(hinge_problem(X, is_pos, weight), tol=1e-9, max_iter=2, **solve)
     assert not cut.converged
     assert cut.n_iter == 2
     assert "certified gap" in cut.message
@@ -85,18 +92,18 @@ def test_few_evaluations_per_step(rng):
             n_evaluations += 1
             return Hinge().evaluate(*args)
 
-    design = LocalDesign(X)
-    result = bundle(design, is_pos, weight, loss=Counted(), alpha=0.01, tol=1e-3)
+    problem = Problem(LocalDesign(X), Counted(), is_pos, weight)
+    result = bundle(problem, alpha=0.01, tol=1e-3)
     assert result.converged
     assert n_evaluations <= 6 * result.n_iter
 
 
 def test_many_tangents_are_forgotten_without_harm(rng, monkeypatch):
     X, is_pos, weight = draw_problem(rng, n=200, d=10)
-    solve = {"loss": Hinge(), "alpha": 1e-4, "tol": 1e-5}
-    full = bundle(LocalDesign(X), is_pos, weight, **solve)
+    solve = {"alpha": 1e-4, "tol": 1e-5}
+    full = bundle(hinge_problem(X, is_pos, weight), **solve)
     monkeypatch.setattr("aucmax.solvers.bundle.MAX_PLANES", 25)
-    lean = bundle(LocalDesign(X), is_pos, weight, **solve)
+    lean = bundle(hinge_problem(X, is_pos, weight), **solve)
     assert full.n_iter > 25
     assert lean.converged
     assert lean.value == pytest.approx(full.value, rel=3e-5)

@@ -9,7 +9,7 @@ from scipy import sparse
 from aucmax.design import LocalDesign
 from aucmax.losses import Square, UnivariateSquare
 from aucmax.solvers import closed_form
-from aucmax.solvers._base import Problem
+from aucmax.solvers.base import Problem
 from aucmax.solvers.closed_form import (
     auto_alpha,
     collect_moments,

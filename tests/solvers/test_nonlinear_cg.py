@@ -13,7 +13,7 @@ from aucmax.design import LocalDesign
 from aucmax.losses import Exponential, Logistic, Square, SquaredHinge, UnivariateSquare
 from aucmax.solvers import _sampled_hessian
 from aucmax.solvers import nonlinear_cg as module
-from aucmax.solvers._base import Checkpointing, Problem
+from aucmax.solvers.base import Checkpointing, Problem
 from aucmax.solvers.nonlinear_cg import nonlinear_cg
 from aucmax.solvers.path import curvature_scale, regularisation_path
 

@@ -10,8 +10,8 @@ from scipy import sparse
 from aucmax.design import LocalDesign
 from aucmax.losses import SquaredHinge
 from aucmax.solvers import _sampled_hessian
-from aucmax.solvers._base import Problem
 from aucmax.solvers._sampled_hessian import SampledHessian
+from aucmax.solvers.base import Problem
 
 
 def estimate(X, is_pos, weight, scores, *, alpha=1e-3, budget=1e6):

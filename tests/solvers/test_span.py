@@ -7,8 +7,8 @@ from scipy import sparse
 
 from aucmax.design import LocalDesign
 from aucmax.losses import SquaredHinge
-from aucmax.solvers._base import Problem
 from aucmax.solvers._span import RowSpan, has_few_rows
+from aucmax.solvers.base import Problem
 
 
 @pytest.mark.parametrize("layout", [np.asarray, np.asfortranarray, sparse.csr_array])

@@ -27,7 +27,7 @@ from aucmax.auto.sampling import thin
 from aucmax.design import LocalDesign
 from aucmax.features.nystroem import Nystroem
 from aucmax.losses import SquaredHinge
-from aucmax.solvers._base import Problem
+from aucmax.solvers.base import Problem
 from aucmax.solvers.path import regularisation_path
 
 # Ranking needs no more digits than this.

@@ -16,7 +16,7 @@ from aucmax.distributed.design import DaskDesign
 from aucmax.losses import BinnedSquaredHinge, SquaredHinge
 from aucmax.losses.binned_squared_hinge import BinSums, bin_rows, merge_sums, sum_bins
 from aucmax.metrics.threshold import balanced_threshold
-from aucmax.solvers._base import Problem, Result
+from aucmax.solvers.base import Problem, Result
 from aucmax.solvers.nonlinear_cg import nonlinear_cg
 
 # Rows fetched for a first solution: at least so many, so many per feature, and no more

@@ -20,7 +20,7 @@ from aucmax._utils.validation import (
 )
 from aucmax.metrics.auc import roc_auc
 from aucmax.metrics.threshold import balanced_threshold
-from aucmax.solvers._base import OnStep, Result, Step
+from aucmax.solvers.base import OnStep, Result, Step
 
 
 class TrainingRows(Protocol):

@@ -26,7 +26,7 @@ from aucmax.features.kernels import scale_mean_gamma
 from aucmax.features.nystroem import Nystroem
 from aucmax.losses import SquaredHinge
 from aucmax.metrics.auc import roc_auc
-from aucmax.solvers._base import Problem
+from aucmax.solvers.base import Problem
 from aucmax.solvers.path import regularisation_path
 from aucmax.streams.passes import StreamInputs
 

@@ -10,7 +10,7 @@ from aucmax.estimators._base import TrainingRows
 from aucmax.estimators._holdout import row_hashes
 from aucmax.estimators._kernel_choice import KernelChoice, refine_alpha
 from aucmax.losses import SquaredHinge
-from aucmax.solvers._base import Checkpointing, Problem, Result
+from aucmax.solvers.base import Checkpointing, Problem, Result
 from aucmax.solvers.nonlinear_cg import NO_CHECKPOINTS, nonlinear_cg
 
 

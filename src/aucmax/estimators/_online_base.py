@@ -20,7 +20,7 @@ from aucmax._utils.validation import (
     validated,
 )
 from aucmax.estimators._base import AUCScorer
-from aucmax.solvers.online._base import Learner
+from aucmax.solvers.online.base import Learner
 from aucmax.streams.online import SAMPLE_ROWS, OnlineStream
 from aucmax.streams.partial_fit import partial_fit_all
 from aucmax.streams.source import Source

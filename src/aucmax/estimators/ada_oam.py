@@ -10,8 +10,8 @@ from sklearn.utils._param_validation import Interval
 from aucmax._utils.typing import Matrix
 from aucmax._utils.validation import POSITIVE, StrOptions
 from aucmax.estimators._online_base import OnlineLinear
-from aucmax.solvers.online._base import Learner
 from aucmax.solvers.online.ada_oam import AdaptiveLearner
+from aucmax.solvers.online.base import Learner
 
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 

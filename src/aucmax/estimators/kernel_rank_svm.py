@@ -22,7 +22,7 @@ from aucmax.estimators._kernel_base import KernelScorer
 from aucmax.estimators._kernel_choice import choose_kernel
 from aucmax.features.kernels import Kernel
 from aucmax.losses import SquaredHinge
-from aucmax.solvers._base import Result
+from aucmax.solvers.base import Result
 from aucmax.solvers.kernel_newton import kernel_newton
 
 # With so many rows a product takes some ten seconds, and a fit up to a hundred of them.

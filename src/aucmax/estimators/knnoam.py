@@ -23,7 +23,7 @@ from aucmax.neighbors.index import Index
 from aucmax.neighbors.learner import NeighborLearner
 from aucmax.neighbors.rows import density
 from aucmax.neighbors.votes import Ties, n_voters
-from aucmax.solvers.online._base import Learner
+from aucmax.solvers.online.base import Learner
 
 
 class KNNOAM(OnlineScorer):

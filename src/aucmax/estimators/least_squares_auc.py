@@ -18,7 +18,7 @@ from aucmax._utils.validation import (
 )
 from aucmax.design import Design, LocalDesign
 from aucmax.estimators._base import LinearScorer, TrainingRows
-from aucmax.solvers._base import Result
+from aucmax.solvers.base import Result
 from aucmax.solvers.closed_form import (
     MANY_FEATURES,
     auto_alpha,

@@ -31,7 +31,7 @@ from aucmax.estimators._kernel_choice import (
 )
 from aucmax.estimators._mapped_fit import MappedFit, fit_mapped
 from aucmax.features.nystroem import Nystroem
-from aucmax.solvers._base import Checkpointing
+from aucmax.solvers.base import Checkpointing
 from aucmax.streams.passes import check_source, resume_fit
 from aucmax.streams.source import Source, name_features
 

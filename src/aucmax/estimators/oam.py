@@ -8,7 +8,7 @@ import numpy as np
 from aucmax._utils.typing import Matrix, is_sparse
 from aucmax._utils.validation import COUNT, POSITIVE, StrOptions
 from aucmax.estimators._online_base import OnlineLinear
-from aucmax.solvers.online._base import Learner
+from aucmax.solvers.online.base import Learner
 from aucmax.solvers.online.oam import OAMLearner
 
 

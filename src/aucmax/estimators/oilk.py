@@ -16,7 +16,7 @@ from aucmax._utils.validation import (
     check_is_fitted,
 )
 from aucmax.estimators._online_base import OnlineScorer
-from aucmax.solvers.online._base import Learner
+from aucmax.solvers.online.base import Learner
 from aucmax.solvers.online.oilk import OILKLearner
 
 

@@ -12,7 +12,7 @@ from aucmax._utils.validation import COUNT, POSITIVE, StrOptions
 from aucmax.estimators._online_base import OnlineLinear
 from aucmax.estimators._reduction import choose_projection
 from aucmax.solvers.closed_form import MANY_FEATURES
-from aucmax.solvers.online._base import Learner
+from aucmax.solvers.online.base import Learner
 from aucmax.solvers.online.exact import ExactLearner
 from aucmax.solvers.online.low_rank import LowRankExact, LowRankGradient
 from aucmax.solvers.online.opauc import GradientLearner

@@ -18,7 +18,7 @@ from aucmax._utils.validation import (
 from aucmax.design import Design, LocalDesign
 from aucmax.estimators._base import LinearScorer, TrainingRows
 from aucmax.losses import Hinge, SquaredHinge
-from aucmax.solvers._base import Problem, Result
+from aucmax.solvers.base import Problem, Result
 from aucmax.solvers.bundle import bundle
 from aucmax.solvers.nonlinear_cg import nonlinear_cg
 from aucmax.streams.passes import check_source, resume_fit
@@ -219,13 +219,7 @@ class RankSVM(LinearScorer):
             "on_step": self._on_step(),
         }
         if self.loss == "hinge":
-            return bundle(
-                design,
-                rows.is_pos,
-                rows.weight,
-                loss=Hinge(),
-                alpha=self.alpha,
-                **shared,
-            )
+            problem = Problem(design, Hinge(), rows.is_pos, rows.weight)
+            return bundle(problem, self.alpha, **shared)
         problem = Problem(design, SquaredHinge(), rows.is_pos, rows.weight)
         return nonlinear_cg(problem, self.alpha, **shared, **resumed)

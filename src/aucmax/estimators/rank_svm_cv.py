@@ -23,7 +23,7 @@ from aucmax.design import Design, LocalDesign
 from aucmax.estimators._base import LinearScorer
 from aucmax.losses import SquaredHinge
 from aucmax.metrics.auc import roc_auc
-from aucmax.solvers._base import Problem, Result
+from aucmax.solvers.base import Problem, Result
 from aucmax.solvers.nonlinear_cg import nonlinear_cg
 from aucmax.solvers.path import curvature_scale, regularisation_path
 

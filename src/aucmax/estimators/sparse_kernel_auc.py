@@ -35,8 +35,8 @@ from aucmax.features.kernels import Kernel
 from aucmax.features.nystroem import Nystroem
 from aucmax.losses import SquaredHinge
 from aucmax.metrics.auc import roc_auc
-from aucmax.solvers._base import Step
 from aucmax.solvers._expansion import Expansion
+from aucmax.solvers.base import Step
 from aucmax.solvers.centres import CentresProblem, Moved, refine_centres
 from aucmax.solvers.greedy_basis import GreedySettings, Stage, greedy_basis
 

@@ -17,7 +17,7 @@ from aucmax._utils.validation import (
 from aucmax.design import LocalDesign
 from aucmax.estimators._base import LinearScorer
 from aucmax.losses import Exponential, Logistic, PairLoss, UnivariateSquare
-from aucmax.solvers._base import Problem
+from aucmax.solvers.base import Problem
 from aucmax.solvers.nonlinear_cg import nonlinear_cg
 
 LOSSES: dict[str, Callable[[], PairLoss]] = {

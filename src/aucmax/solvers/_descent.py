@@ -7,11 +7,14 @@ solve, as truncated Newton does: each product with the rows ends with a search, 
 gradient at the true active pairs.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from aucmax._utils.typing import FloatArray
-from aucmax.solvers._base import OnStep, Problem, Step
+from aucmax.losses import Terms
 from aucmax.solvers._search import search_line
+from aucmax.solvers.base import OnStep, Step
 
 # The slope along a direction is "zero" at this fraction of its first value.
 SEARCH_TOL = 1e-2
@@ -20,6 +23,11 @@ TINY = float(np.finfo(float).tiny)
 
 class Descent:
     """A point that moves downhill on ``loss(scores) + alpha / 2 * |coef|^2``.
+
+    Parameters
+    ----------
+    evaluate : callable
+        Returns the loss of some scores, and its derivatives.
 
     Attributes
     ----------
@@ -42,8 +50,8 @@ class Descent:
     coef: FloatArray
     scores: FloatArray
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
+    def __init__(self, evaluate: Callable[[FloatArray], Terms]) -> None:
+        self.evaluate = evaluate
         self.n_passes = 0.0
         self.history: list[Step] = []
         self.drops = [np.inf]
@@ -97,7 +105,7 @@ class Descent:
 
         def slope_at(t: float) -> float:
             self.scores = start + t * along
-            self.terms = self.problem.evaluate(self.scores)
+            self.terms = self.evaluate(self.scores)
             return self.terms.slope(along) + ridge_slope + t * ridge_curvature
 
         def curvature() -> float:

@@ -15,7 +15,7 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
 from aucmax.design.mixed import sampled_square_sums
 from aucmax.losses import PairLoss, SquaredHinge, Terms
-from aucmax.solvers._base import Problem
+from aucmax.solvers.base import Problem
 from aucmax.solvers.nonlinear_cg import nonlinear_cg
 
 # ``values(rows, index)``: the kernel between two lists of training rows, dense.

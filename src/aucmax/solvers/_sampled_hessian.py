@@ -8,7 +8,7 @@ curves less than the penalty need no more than a diagonal: few matter at a large
 ``alpha``, all at a tiny one.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,9 @@ from aucmax._utils.checkpoint import State
 from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import FloatArray, IntArray, to_dense
 from aucmax.losses import Terms
-from aucmax.solvers._base import Problem
+from aucmax.solvers._descent import TINY
 from aucmax.solvers._sampling import draw_rows
+from aucmax.solvers.base import Problem
 
 # Rows per column of the block: at least, and more than enough.
 FEW_ROWS, MANY_ROWS = 3.0, 30.0
@@ -34,7 +35,14 @@ COST = 0.055
 SHIFT = 1e-7
 # Blocks from more values than these are computed in float32.
 PRECISE_VALUES = 2**20
-TINY = float(np.finfo(float).tiny)
+
+
+class Sample(NamedTuple):
+    """Some rows, the loss on them alone, and what scales it to that of all rows."""
+
+    rows: IntArray
+    terms: Terms
+    scale: float
 
 
 class SampledHessian:
@@ -72,41 +80,32 @@ class SampledHessian:
         budget: float,
     ) -> None:
         n, d = problem.design.shape
+        self.cost = 0.0
         self.is_exact = d <= n <= LEAST_ROWS
         if self.is_exact:
-            self.columns, self.cost = np.arange(d), 0.0
+            self.columns = np.arange(d)
             self.block = exact_hessian(problem, terms)
             self.diagonal = np.maximum(np.diagonal(self.block), 0.0)
         else:
-            self._estimate(problem, scores, terms, alpha=alpha, budget=budget)
+            curvature = terms.hess_diag()
+            self.diagonal = _diagonal(problem, curvature)
+            work = budget * problem.design.n_values / COST
+            self.columns = _columns_that_matter(self.diagonal, alpha, work)
+            k = len(self.columns)
+            self.block = np.zeros((k, k))
+            if k:
+                size = min(max(work / k**2, FEW_ROWS * k), MANY_ROWS * k)
+                sample = _sample(problem, scores, curvature, round(size))
+                self.cost = budget * len(sample.rows) * k**2 / work
+                self._add_sample(problem, sample)
         self.factorise(alpha)
 
-    def _estimate(
-        self,
-        problem: Problem,
-        scores: FloatArray,
-        terms: Terms,
-        *,
-        alpha: float,
-        budget: float,
-    ) -> None:
-        curvature = terms.hess_diag()
-        self.diagonal = _diagonal(problem, curvature)
-        work = budget * problem.design.n_values / COST
-        self.columns = _columns_that_matter(self.diagonal, alpha, work)
-        k = len(self.columns)
-        self.block, self.cost = np.zeros((k, k)), 0.0
-        if k:
-            size = min(max(work / k**2, FEW_ROWS * k), MANY_ROWS * k)
-            index, sampled, scale = _sample(
-                problem, scores, curvature, round(max(size, LEAST_ROWS))
-            )
-            self.cost = budget * len(index) * k**2 / work
-            hessian, seen = _hessian(problem, index, sampled, self.columns)
-            self.block = scale * hessian
-            # A column that is zero in all sampled rows is not flat.
-            unseen = self.diagonal[self.columns] - scale * seen
-            self.block.flat[:: k + 1] += np.maximum(unseen, 0.0)
+    def _add_sample(self, problem: Problem, sample: Sample) -> None:
+        hessian, seen = _hessian(problem, sample.rows, sample.terms, self.columns)
+        self.block += sample.scale * hessian
+        # A column that is zero in all sampled rows is not flat.
+        unseen = self.diagonal[self.columns] - sample.scale * seen
+        self.block.flat[:: len(seen) + 1] += np.maximum(unseen, 0.0)
 
     @classmethod
     def restored(cls, state: State, alpha: float) -> "SampledHessian":
@@ -168,12 +167,12 @@ def _columns_that_matter(diagonal: FloatArray, alpha: float, work: float) -> Int
 
 def _sample(
     problem: Problem, scores: FloatArray, curvature: FloatArray, size: int
-) -> tuple[IntArray, Terms, float]:
-    """Return some rows, the loss on them alone, and what scales it to that of all."""
+) -> Sample:
+    """Draw about ``size`` rows, or more where that is little."""
     total = float(curvature.sum())
     # A share, because the curvature may be out of float32's range.
     importance = np.sqrt(curvature / total).astype(np.float32)
-    index, chance = draw_rows(importance, problem.is_pos, size)
+    index, chance = draw_rows(importance, problem.is_pos, max(size, LEAST_ROWS))
     # In the order of their scores, sweeps over them run along memory.
     order = np.argsort(scores[index], kind="stable")
     index, chance = index[order], chance[order]
@@ -186,7 +185,7 @@ def _sample(
     terms = some.evaluate(scores[index])
     # A loss divides by the mass it sees, and rows of no curvature are not drawn.
     seen = float(terms.hess_diag().sum())
-    return index, terms, total / seen if seen > 0.0 else 0.0
+    return Sample(index, terms, total / seen if seen > 0.0 else 0.0)
 
 
 def exact_hessian(problem: Problem, terms: Terms) -> FloatArray:

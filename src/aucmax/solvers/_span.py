@@ -7,7 +7,7 @@ import numpy as np
 
 from aucmax._utils.typing import FloatArray
 from aucmax.design import LocalDesign
-from aucmax.solvers._base import Problem
+from aucmax.solvers.base import Problem
 
 # Up to so many rows: the eigenvectors of their products take 50 ms then.
 MAX_ROWS = 500

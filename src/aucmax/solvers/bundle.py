@@ -11,10 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from aucmax import _kernels
-from aucmax._utils.typing import BoolArray, FloatArray, IntArray
-from aucmax.design import Design
-from aucmax.losses import PairLoss
-from aucmax.solvers._base import OnStep, Result, Step, check_finite
+from aucmax._utils.typing import FloatArray, IntArray
+from aucmax.solvers.base import OnStep, Problem, Result, Step, check_finite
 
 # The next tangent is taken this far from the best point towards the model's minimiser
 # (Franc and Sonnenburg): close enough to be relevant, far enough to be new.
@@ -39,12 +37,9 @@ class Point(NamedTuple):
 
 
 def bundle(
-    design: Design,
-    is_pos: BoolArray,
-    weight: FloatArray,
-    *,
-    loss: PairLoss,
+    problem: Problem,
     alpha: float,
+    *,
     start: FloatArray | None = None,
     tol: float = 1e-3,
     max_iter: int = 1000,
@@ -58,10 +53,11 @@ def bundle(
     Cost per step: two passes over the rows, some sorts, and a quadratic programme in as
     many variables as there are tangents.
     """
+    design = problem.design
     n, d = design.shape
     coef = np.zeros(d) if start is None else np.array(start, dtype=np.float64)
     scores = design.scores(coef) if np.any(coef) else np.zeros(n)
-    terms = loss.evaluate(scores, is_pos, weight)
+    terms = problem.evaluate(scores)
     value = terms.value + 0.5 * alpha * float(coef @ coef)
     best = Point(coef, scores, value, terms.grad.copy())
     cut_coef = coef
@@ -85,7 +81,7 @@ def bundle(
         dual = float(heights @ shares) - 0.5 * float(shares @ gram @ shares)
         lower = max(lower, dual)
         model_scores = design.scores(model_coef)
-        best = _search(loss, is_pos, weight, alpha, best, (model_coef, model_scores))
+        best = _search(problem, alpha, best, (model_coef, model_scores))
         gap = max(0.0, best.value - lower) / max(best.value, np.finfo(float).tiny)
         history.append(Step(best.value, gap, 2.0 * (k + 1)))
         if on_step is not None:
@@ -94,7 +90,7 @@ def bundle(
             break
         cut_coef = (1.0 - LOOK_AHEAD) * best.coef + LOOK_AHEAD * model_coef
         cut_scores = (1.0 - LOOK_AHEAD) * best.scores + LOOK_AHEAD * model_scores
-        terms = loss.evaluate(cut_scores, is_pos, weight)
+        terms = problem.evaluate(cut_scores)
         keep = _still_useful(shares)
         planes, heights, shares = planes[keep], heights[keep], shares[keep]
         gram = gram[np.ix_(keep, keep)]
@@ -104,9 +100,7 @@ def bundle(
 
 
 def _search(
-    loss: PairLoss,
-    is_pos: BoolArray,
-    weight: FloatArray,
+    problem: Problem,
     alpha: float,
     here: Point,
     there: tuple[FloatArray, FloatArray],
@@ -128,7 +122,7 @@ def _search(
 
     def look(t: float) -> tuple[float, float, float]:
         nonlocal best_t, best
-        terms = loss.evaluate(here.scores + t * step_scores, is_pos, weight)
+        terms = problem.evaluate(here.scores + t * step_scores)
         value = terms.value + base + t * ridge_slope + 0.5 * t * t * ridge
         if value < best:
             best_t, best, grad[:] = t, value, terms.grad

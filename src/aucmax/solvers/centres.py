@@ -16,8 +16,8 @@ from scipy.optimize import minimize
 from aucmax import _kernels
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
 from aucmax.losses import PairLoss
-from aucmax.solvers._base import OnStep, Step
 from aucmax.solvers._expansion import train_weights
+from aucmax.solvers.base import OnStep, Step
 
 # ``kernel(centres)`` returns a function of blocks of rows: their values, dense.
 CentredKernel = Callable[[FloatArray], Callable[[Matrix], NDArray[Any]]]

@@ -17,7 +17,7 @@ from aucmax._utils.checkpoint import Offer, State, skip_batches
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix
 from aucmax.design import Design
 from aucmax.losses import Square
-from aucmax.solvers._base import Result, Step, check_finite
+from aucmax.solvers.base import Result, Step, check_finite
 from aucmax.summaries import ClassMoments
 
 # Rows held dense at a time: about 32 MB.

@@ -11,19 +11,18 @@ then needs no product with K, and a step of `Descent` needs one, for the gradien
 """
 
 import math
-from typing import cast
+from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg import LinAlgError
 
 from aucmax import _kernels
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
-from aucmax.design import Design
 from aucmax.design.gram import Gram
-from aucmax.losses import PairLoss
-from aucmax.solvers._base import OnStep, Problem, Result, check_finite
+from aucmax.losses import PairLoss, Terms
 from aucmax.solvers._descent import TINY, Descent
 from aucmax.solvers._landmark_hessian import LandmarkHessian
+from aucmax.solvers.base import OnStep, Result, check_finite
 
 # Landmarks per root of the number of rows, which makes drawing them cost three products
 # whatever that number. Without any, fits of 3000 rows take 1.4 to 2 times as long.
@@ -57,8 +56,8 @@ def kernel_newton(
 ) -> Result:
     """Minimise the loss plus ``alpha / 2 * coef' K coef``; start at zero.
 
-    Stops where the last steps have gained, and the next one promises, less than ``tol``
-    of the objective: an estimate, not a certificate.
+    Stops where the last steps have gained, and the next one should gain, less than
+    ``tol`` of the objective: an estimate, not a certificate.
 
     At the minimum ``coef = -loss_grad / alpha``: zero for rows in no active pair. With
     at most 1000 active rows the last steps solve Newton's equations on them, so that
@@ -88,17 +87,28 @@ def kernel_newton(
         ``coef`` has one entry per row; ``n_passes`` of the history counts products with
         K, where one with a block of m landmarks is m / n of a product.
     """
-    problem = Problem(cast(Design, gram), loss, is_pos, weight)
-    solver = KernelNewton(gram, problem, alpha)
+
+    def evaluate(scores: FloatArray) -> Terms:
+        return loss.evaluate(scores, is_pos, weight)
+
+    solver = KernelNewton(gram, is_pos, evaluate, alpha=alpha)
     return solver.minimise(tol=tol, max_iter=max_iter, on_step=on_step)
 
 
 class KernelNewton(Descent):
     """A function that moves downhill; ``coef`` holds its coefficients and scores."""
 
-    def __init__(self, gram: Gram, problem: Problem, alpha: float) -> None:
-        super().__init__(problem)
+    def __init__(
+        self,
+        gram: Gram,
+        is_pos: BoolArray,
+        evaluate: Callable[[FloatArray], Terms],
+        *,
+        alpha: float,
+    ) -> None:
+        super().__init__(evaluate)
         self.gram = gram
+        self.is_pos = is_pos
         self.alpha = alpha
         self.landmarks: LandmarkHessian | None = None
         self.next_draw = FIRST_DRAW
@@ -155,21 +165,21 @@ class KernelNewton(Descent):
             gap = self.inner(grad, grad) / (2.0 * self.alpha) / value
             if gap == 0.0:
                 return gap, True
-            promise = self.turn(grad, self._precondition(grad))
+            predicted_gain = self.turn(grad, self._precondition(grad))
             if self.landmarks is not None:
-                gap = min(gap, promise * max(1.0, self.length) / value)
+                gap = min(gap, predicted_gain * max(1.0, self.length) / value)
             converged = gap <= tol and self.recent_drop() <= tol * value
             n_steps = len(self.history)
             is_slow = n_steps >= patience and 0 < len(self._active()) <= MAX_DIRECT
             if converged or n_steps >= max_iter or is_slow:
                 return gap, converged
             assert self.direction is not None
-            self.search(self.direction[1], alpha=self.alpha, slope=-promise)
+            self.search(self.direction[1], alpha=self.alpha, slope=-predicted_gain)
             self.record(gap, self.alpha, on_step)
 
     def _move(self, function: FloatArray) -> None:
         self.coef, self.scores = function, function[1]
-        self.terms = self.problem.evaluate(self.scores)
+        self.terms = self.evaluate(self.scores)
 
     def _function(self, coef: FloatArray) -> FloatArray:
         """Return the function of some coefficients, at one product with K."""
@@ -206,7 +216,7 @@ class KernelNewton(Descent):
         self.landmarks = None  # frees its memory first
         size = factor * round(LANDMARKS * math.sqrt(self.gram.n))
         self.landmarks = LandmarkHessian(
-            self.gram, self.terms, self.problem.is_pos, alpha=self.alpha, size=size
+            self.gram, self.terms, self.is_pos, alpha=self.alpha, size=size
         )
         self.n_passes += self.landmarks.share
         return self.landmarks

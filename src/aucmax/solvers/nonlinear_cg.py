@@ -16,7 +16,11 @@ from aucmax._utils.checkpoint import Offer, State
 from aucmax._utils.state import expect_values
 from aucmax._utils.typing import FloatArray
 from aucmax.design import LocalDesign
-from aucmax.solvers._base import (
+from aucmax.solvers._descent import TINY, Descent
+from aucmax.solvers._sampled_hessian import SampledHessian
+from aucmax.solvers._sampling import spread_sample
+from aucmax.solvers._span import RowSpan, has_few_rows
+from aucmax.solvers.base import (
     Checkpointing,
     OnStep,
     Problem,
@@ -24,10 +28,6 @@ from aucmax.solvers._base import (
     Step,
     check_finite,
 )
-from aucmax.solvers._descent import TINY, Descent
-from aucmax.solvers._sampled_hessian import SampledHessian
-from aucmax.solvers._sampling import spread_sample
-from aucmax.solvers._span import RowSpan, has_few_rows
 
 # Steps before an estimate of the Hessian is renewed, at least, and what the first may
 # cost, in products with the rows.
@@ -35,9 +35,9 @@ LEAST_AGE, FIRST_BUDGET = 6.0, 2.0
 # From so many rows on, the start is the solution of an eighth of them, of so many at
 # most, to this tolerance.
 SUBSAMPLE_ABOVE, SUBSAMPLE_ROWS, SUBSAMPLE_TOL = 5000, 4000, 0.03
-# A step that promises to gain less than this share of the error of a loss is in vain.
+# A step that should gain less than this share of the error of a loss is in vain.
 RESOLVED = 0.1
-KEPT = (
+STATE_NAMES = (
     *("coef", "scores", "loss_grad", "n_passes", "direction"),
     *("budget", "age", "length", "drops"),
 )
@@ -62,8 +62,8 @@ def nonlinear_cg(
 
     Converges from any ``start`` at which the objective is finite: it is strictly
     convex, and every step minimises it along a direction of descent. Stops where the
-    last step has gained, and the next one promises, less than ``tol`` of the objective:
-    an estimate, not a certificate.
+    last step has gained, and the next one should gain, less than ``tol`` of the
+    objective: an estimate, not a certificate.
 
     The state is offered at the start and after every step; from a saved one the same
     steps follow as without the break.
@@ -101,7 +101,8 @@ class NonlinearCG(Descent):
     """The state of the solver, kept between the alphas of a path."""
 
     def __init__(self, problem: Problem, start: FloatArray) -> None:
-        super().__init__(problem)
+        super().__init__(problem.evaluate)
+        self.problem = problem
         self.hessian: SampledHessian | None = None
         self.budget = FIRST_BUDGET
         # Steps since the Hessian was estimated.
@@ -139,11 +140,12 @@ class NonlinearCG(Descent):
     def restored(cls, problem: Problem, state: State, alpha: float) -> "NonlinearCG":
         """Return the solver of a saved state, to the last bit and without a product."""
         solver = cls.__new__(cls)
-        Descent.__init__(solver, problem)
+        Descent.__init__(solver, problem.evaluate)
+        solver.problem = problem
         n, d = problem.design.shape
         for name, size in (("coef", d), ("scores", n), ("loss_grad", d)):
             expect_values(solver, name, state[name], (size,))
-        for name in KEPT:
+        for name in STATE_NAMES:
             setattr(solver, name, state[name])
         solver.previous = state["previous"] and tuple(state["previous"])
         solver.hessian = SampledHessian.restored(state["hessian"], alpha)
@@ -155,7 +157,7 @@ class NonlinearCG(Descent):
     def state(self) -> State:
         """Return what the next step depends on."""
         assert self.hessian is not None
-        return {name: getattr(self, name) for name in KEPT} | {
+        return {name: getattr(self, name) for name in STATE_NAMES} | {
             "previous": self.previous,
             "hessian": self.hessian.state(),
             "history": np.array(self.history),
@@ -227,7 +229,7 @@ class NonlinearCG(Descent):
         return self.hessian
 
     def _choose_direction(self, grad: FloatArray, alpha: float) -> float:
-        """Return what share of the objective a step along it promises to gain."""
+        """Return what share of the objective a step along it should gain."""
         hessian = self.hessian
         assert hessian is not None
         least_age = 1.0 if hessian.is_exact else max(LEAST_AGE, hessian.cost)
@@ -236,12 +238,12 @@ class NonlinearCG(Descent):
             if self.previous is not None:
                 last_grad = self.previous[0]
                 self.previous = last_grad, hessian.solve(last_grad)
-        promise = self.turn(grad, hessian.solve(grad))
-        if promise == 0.0:
+        predicted_gain = self.turn(grad, hessian.solve(grad))
+        if predicted_gain == 0.0:
             raise ValueError(TOO_SMALL)
         # Where the last step was longer than expected, curvature has gone, and more is
-        # left than promised.
-        return promise * max(1.0, self.length) / max(self.objective(alpha), TINY)
+        # left than predicted.
+        return predicted_gain * max(1.0, self.length) / max(self.objective(alpha), TINY)
 
     def _step(self, grad: FloatArray, alpha: float) -> None:
         assert self.direction is not None

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from aucmax._utils.typing import FloatArray
-from aucmax.solvers._base import Problem, Result, check_finite
 from aucmax.solvers._span import RowSpan, has_few_rows
+from aucmax.solvers.base import Problem, Result, check_finite
 from aucmax.solvers.nonlinear_cg import NonlinearCG
 
 

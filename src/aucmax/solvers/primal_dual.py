@@ -16,7 +16,7 @@ from aucmax._utils.typing import BoolArray, FloatArray, IntArray, is_sparse
 from aucmax._utils.validation import ignoring_overflow
 from aucmax.design import Design
 from aucmax.losses import Square
-from aucmax.solvers._base import OnStep, Result, Step, check_finite
+from aucmax.solvers.base import OnStep, Result, Step, check_finite
 
 # Values of rows held at a time: 2 MB, so that they stay in cache.
 BLOCK_VALUES = 2**18

@@ -23,7 +23,7 @@ from aucmax._utils.typing import (
     to_dense,
 )
 from aucmax.metrics.threshold import balanced_threshold
-from aucmax.solvers.online._base import Diverged, Learner, LinearModel, Model
+from aucmax.solvers.online.base import Diverged, Learner, LinearModel, Model
 from aucmax.solvers.online.oilk import KernelModel
 from aucmax.summaries import RowSample
 

@@ -26,8 +26,8 @@ from aucmax._utils.validation import (
 from aucmax.design import LocalDesign, StreamedDesign
 from aucmax.design.local import offset_row, offset_stride
 from aucmax.design.streamed import CHANGED
-from aucmax.solvers._base import Checkpointing
 from aucmax.solvers._sampling import spread_sample
+from aucmax.solvers.base import Checkpointing
 from aucmax.streams.labels import LabelCodes
 from aucmax.streams.source import (
     NO_ROWS,

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from aucmax.solvers.online._base import LinearModel
+from aucmax.solvers.online.base import LinearModel
 from aucmax.solvers.online.exact import ExactLearner
 from aucmax.solvers.online.reduced import Reduced
 

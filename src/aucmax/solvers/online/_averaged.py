@@ -13,7 +13,7 @@ from aucmax._utils.state import (
     expect_type,
 )
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
-from aucmax.solvers.online._base import Diverged, LinearModel
+from aucmax.solvers.online.base import Diverged, LinearModel
 
 
 class AveragedLearner:

@@ -7,7 +7,7 @@ from aucmax._utils.state import expect_number, expect_type
 from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import BoolArray, Matrix
 from aucmax.solvers.closed_form import auto_alpha, solve_moments
-from aucmax.solvers.online._base import LinearModel
+from aucmax.solvers.online.base import LinearModel
 from aucmax.solvers.online.opauc import refuse_too_many
 from aucmax.summaries.streamed_moments import StreamedMoments
 

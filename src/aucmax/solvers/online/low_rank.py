@@ -24,9 +24,9 @@ from aucmax._utils.state import (
 )
 from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
-from aucmax.solvers._base import check_finite
+from aucmax.solvers.base import check_finite
 from aucmax.solvers.closed_form import penalty_for, solve_semidefinite
-from aucmax.solvers.online._base import Diverged, LinearModel
+from aucmax.solvers.online.base import Diverged, LinearModel
 from aucmax.solvers.online.opauc import refuse_turning_around
 from aucmax.summaries.low_rank import (
     LowRankMoments,

@@ -13,13 +13,13 @@ from aucmax._utils.state import (
     expect_type,
 )
 from aucmax._utils.typing import BoolArray, Matrix
-from aucmax.solvers.online._base import LinearModel
 from aucmax.solvers.online._row_buffer import (
     as_batch,
     check_buffer,
     empty_buffer,
     with_room,
 )
+from aucmax.solvers.online.base import LinearModel
 from aucmax.summaries.row_sample import Slots
 
 # The weights stay in the range of floats up to here; see the kernels.

@@ -25,7 +25,6 @@ from aucmax._utils.state import (
     expect_values,
 )
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse, to_dense
-from aucmax.solvers.online._base import Diverged
 from aucmax.solvers.online._row_buffer import (
     as_batch,
     check_buffer,
@@ -33,6 +32,7 @@ from aucmax.solvers.online._row_buffer import (
     rows_in,
     with_room,
 )
+from aucmax.solvers.online.base import Diverged
 from aucmax.summaries.row_sample import Slots
 
 # Rows that wait until the width of the kernel is set from them.

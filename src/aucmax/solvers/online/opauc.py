@@ -18,7 +18,7 @@ from aucmax._utils.state import (
     expect_type,
 )
 from aucmax._utils.typing import BoolArray, Matrix, as_plain, is_sparse, to_dense
-from aucmax.solvers.online._base import Diverged, LinearModel
+from aucmax.solvers.online.base import Diverged, LinearModel
 
 # Two matrices of more bytes than this are refused.
 LARGEST_BYTES = 8 * 10**9

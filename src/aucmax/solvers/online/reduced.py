@@ -12,7 +12,7 @@ from aucmax._utils.state import (
 )
 from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import BoolArray, Matrix, is_sparse, to_dense
-from aucmax.solvers.online._base import Learner, LinearModel
+from aucmax.solvers.online.base import Learner, LinearModel
 
 
 class Reduced:

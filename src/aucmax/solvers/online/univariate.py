@@ -7,7 +7,7 @@ from aucmax import _kernels
 from aucmax._utils.state import expect_flag
 from aucmax._utils.typing import Matrix
 from aucmax.solvers.online._averaged import AveragedLearner
-from aucmax.solvers.online._base import LinearModel
+from aucmax.solvers.online.base import LinearModel
 
 Loss = Literal["exponential", "square", "logistic"]
 LOSSES = get_args(Loss)
