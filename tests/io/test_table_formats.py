@@ -82,6 +82,12 @@ def test_values_that_are_left_out_are_missing(tmp_path):
         read_table(file, target="z")
 
 
+def test_what_only_looks_like_a_fault_of_json(tmp_path):
+    file = tmp_path / "rows.jsonl"
+    file.write_text('{"a": "} null", "y": 0}\n{"a": "b", "y": 1}\n')
+    assert read_table(file, target="y").X["a"].tolist() == ["} null", "b"]
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -90,6 +96,10 @@ def test_values_that_are_left_out_are_missing(tmp_path):
         ("a,b\n1,2\n", "line 1: 'a,b' is not a JSON object"),
         ('{"a": 1}\n{"a": "x"}\n', "line 2: 'a' is a text, but a number before"),
         ('{"a": 1}\n' + "[" * 10**5, r"line 2: '\[\[\[.* is not a JSON object"),
+        ('null,"y":1}\n{"a": 1}\n', "line 1: .* is not a JSON object"),
+        ("\xef\xbb\xbfnull\n", "line 1: 'null' is not a JSON object"),
+        ('{"a": 1}\n null\n', "line 2: 'null' is not a JSON object"),
+        ('{"a": 1} null {"a": 2}\n', "line 1: .* is not a JSON object"),
         ("", "has no rows"),
         ('{"a": [1]}\n', "Column 'a' of .* holds list<item: int64> values"),
         ('{"a": 1}\n{"a": "\xff"}\n', "line 2: the byte 0xff is not UTF-8"),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Columns of a file as an Arrow table; the files that pyarrow reads."""
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from typing import IO, Any
 
@@ -9,13 +10,16 @@ from aucmax.io._errors import naming
 from aucmax.io._reading import read_or_diagnose
 from aucmax.io.diagnosis import diagnose_json
 from aucmax.io.header import check_names, diagnose_table, read_header
-from aucmax.io.lines import LONGEST_LINE, open_text
+from aucmax.io.lines import LONGEST_LINE, open_text, text_lines
 from aucmax.io.source import Source
 
 # Bytes parsed at a time. A row must fit; if one does not, the second size is tried.
 BLOCK_BYTES = (2**22, LONGEST_LINE)
 # Bytes copied at a time.
 COPIED_BYTES = 2**20
+# A line of JSON that may hold a null outside of objects, which crashes pyarrow where it
+# stands first, and is taken for a row elsewhere.
+NOT_AN_OBJECT = re.compile(r"^\s*[^\s{]|\}\s*null")
 NAMED = {"parquet": "a Parquet file", "arrow": "an Arrow or Feather file"}
 
 # What picks columns: takes all names, returns those to read.
@@ -51,6 +55,8 @@ def read_json_lines(source: Source, pick: Pick) -> Any:
     json = import_optional("pyarrow.json", "io")
 
     def read() -> Any:
+        if any(NOT_AN_OBJECT.search(line) for line in text_lines(source)):
+            diagnose_json(source)
         reopen, _ = _without_python(source, open_text(source))
         table = _in_blocks(
             lambda size: json.read_json(reopen(), json.ReadOptions(block_size=size))
