@@ -60,7 +60,7 @@ def _end_without_reader() -> NoReturn:
     sys.exit(READER_GONE)
 
 
-class Verb(click.Command):
+class Command(click.Command):
     """A command that keeps nothing when it is stopped, and tells warnings in a line."""
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aucmax.cli._base import (
-    Verb,
+    Command,
     check_apart,
     check_new,
     examples,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    cls=Verb,
+    cls=Command,
     short_help="Compare models by cross-validation.",
     epilog=examples(
         "aucmax compare loans.csv --target default",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aucmax.cli._base import (
-    Verb,
+    Command,
     examples,
     fail,
     json_option,
@@ -30,7 +30,7 @@ One split of each set is a demonstration and no benchmark."""
 
 
 @click.command(
-    cls=Verb,
+    cls=Command,
     short_help="AUCClassifier beside other models on real data.",
     epilog=examples(
         "aucmax demo", "aucmax demo --quick", "aucmax demo --out demo --json"

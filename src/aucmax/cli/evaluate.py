@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aucmax.cli._base import (
-    Verb,
+    Command,
     check_apart,
     check_new,
     examples,
@@ -56,7 +56,7 @@ def _parse_costs(
 
 
 @click.command(
-    cls=Verb,
+    cls=Command,
     short_help="Measure how well a model ranks.",
     epilog=examples(
         "aucmax evaluate loans.skops new.csv --target default",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from aucmax.cli._base import (
-    Verb,
+    Command,
     check_apart,
     check_new,
     count,
@@ -69,7 +69,7 @@ class _Result(NamedTuple):
 
 
 @click.command(
-    cls=Verb,
+    cls=Command,
     short_help="Train a model from a table, and save it.",
     epilog=examples(
         "aucmax fit loans.csv --target default",

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from aucmax.cli._base import Verb, check_apart, check_new, examples, fail, tell
+from aucmax.cli._base import Command, check_apart, check_new, examples, fail, tell
 from aucmax.cli._options import (
     force_option,
     format_option,
@@ -23,7 +23,7 @@ NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
 @click.command(
-    cls=Verb,
+    cls=Command,
     short_help="Score the rows of a table by a model.",
     epilog=examples(
         "aucmax predict loans.skops new.csv > scores.csv",

@@ -21,7 +21,7 @@ def open_axes(ax: Any, size: tuple[float, float]) -> Any:
     return pyplot.subplots(figsize=size, layout="constrained")[1]
 
 
-def dress(ax: Any, *, grid: str = "y") -> None:
+def style_axes(ax: Any, *, grid: str = "y") -> None:
     """Draw a pale grid, and no frame at the top and the right."""
     ax.grid(axis=grid, color="0.92")
     ax.set_axisbelow(True)
@@ -34,7 +34,7 @@ def text_size(ax: Any) -> float:
     return float(np.clip(width / WIDTH_PER_POINT, SMALLEST_TEXT, LARGEST_TEXT))
 
 
-def name_above(ax: Any, **options: Any) -> Any:
+def legend_above(ax: Any, **options: Any) -> Any:
     """Write the legend above the axes, where it hides nothing."""
     size = text_size(ax)
     return ax.legend(
@@ -44,6 +44,6 @@ def name_above(ax: Any, **options: Any) -> Any:
     )  # fmt: skip
 
 
-def ink(ax: Any) -> Any:
+def text_color(ax: Any) -> Any:
     """Return the colour of texts."""
     return ax.xaxis.label.get_color()

@@ -6,7 +6,7 @@ from typing import Any
 
 from aucmax._utils.optional import import_optional
 from aucmax.metrics.delong import AUCTest
-from aucmax.plots._axes import ink, text_size
+from aucmax.plots._axes import text_color, text_size
 
 # Distance from the axes, with room for the numbers and the label, in points.
 DROP = 42.0
@@ -24,9 +24,11 @@ def write_p_values(
     """
     names = list(colors)
     if len(names) == 2:
-        box = _write_line(names, tests[names[0], names[1]], ink(ax), text_size(ax))
+        box = _write_line(
+            names, tests[names[0], names[1]], text_color(ax), text_size(ax)
+        )
     else:
-        box = _write_table(names, tests, colors, ink(ax), text_size(ax))
+        box = _write_table(names, tests, colors, text_color(ax), text_size(ax))
     offsets = import_optional("matplotlib.offsetbox", "plot")
     transforms = import_optional("matplotlib.transforms", "plot")
     down = transforms.ScaledTranslation(0.0, -DROP / 72, ax.figure.dpi_scale_trans)

@@ -166,11 +166,11 @@ class CurveDisplay:
                 self.bands_[name] = ax.fill_between(
                     n_rows, low, high, color=color, alpha=0.13, linewidth=0
                 )
-        self._dress(ax, x_scale, names)
+        self._style_axes(ax, x_scale, names)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _dress(self, ax: Any, x_scale: str, names: str) -> None:
+    def _style_axes(self, ax: Any, x_scale: str, names: str) -> None:
         """Set scales, limits and texts."""
         ax.set(xlabel="Rows seen, t", ylabel="AUC over rows 1 to t", xscale=x_scale)
         ax.grid(axis="y", color="0.92")

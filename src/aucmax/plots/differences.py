@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from aucmax._utils.optional import import_optional
+from aucmax.plots._axes import text_color
 
 # Heights in units of one line of text, downwards from the axis.
 FIRST_NAME = 1.0
@@ -108,7 +109,7 @@ class RankDisplay:
         for i, group in enumerate(self.groups_):
             ends = [self.ranks[group[0]] - 0.04, self.ranks[group[-1]] + 0.04]
             height = BAR_TOP + BAR_GAP * i
-            ax.plot(ends, [height] * 2, color=_ink(ax), linewidth=3.2, zorder=3)
+            ax.plot(ends, [height] * 2, color=text_color(ax), linewidth=3.2, zorder=3)
         ax.set_ylim(shift + FIRST_NAME + (n + 1) // 2 - 0.5, -2.2)
         self.ax_, self.figure_ = ax, ax.figure
         return self
@@ -123,7 +124,7 @@ class RankDisplay:
         ax.yaxis.set_visible(False)
         ax.spines[["left", "right", "bottom", "top"]].set_visible(False)
         ax.xaxis.set_visible(False)
-        color = _ink(ax)
+        color = text_color(ax)
         ax.plot([1, n], [0, 0], color=color, linewidth=1.2)
         for rank in range(1, n + 1):
             ax.plot([rank, rank], [-0.25, 0], color=color, linewidth=1.2)
@@ -141,7 +142,7 @@ class RankDisplay:
     def _draw_names(self, ax: Any, n: int, shift: float) -> None:
         """Put the better half at the left, from the top down, the rest at the right."""
         self.names_ = {}
-        color = _ink(ax)
+        color = text_color(ax)
         n_left = (n + 1) // 2
         for i, (name, rank) in enumerate(self.ranks.items()):
             is_left = i < n_left
@@ -169,7 +170,3 @@ class RankDisplay:
                 groups.append(tuple(names[start:end]))
                 last_end = end
         return groups
-
-
-def _ink(ax: Any) -> Any:
-    return ax.xaxis.label.get_color()

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._utils.typing import FloatArray
-from aucmax.plots._axes import dress, name_above, open_axes
+from aucmax.plots._axes import legend_above, open_axes, style_axes
 from aucmax.plots._models import last_step
 from aucmax.plots.curve import COLORS, _mark_powers
 
@@ -159,7 +159,7 @@ class PathDisplay:
             linestyle="--", clip_on=False,
             label=f"chosen: alpha {self.alpha:.3g}, AUC {best:.3f}",
         )  # fmt: skip
-        self._dress(ax, mean, std)
+        self._style_axes(ax, mean, std)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -173,7 +173,7 @@ class PathDisplay:
             label="one standard deviation over the folds",
         )  # fmt: skip
 
-    def _dress(self, ax: Any, mean: FloatArray, std: FloatArray) -> None:
+    def _style_axes(self, ax: Any, mean: FloatArray, std: FloatArray) -> None:
         ax.set(xscale="log", xlabel="alpha (strength of penalty)")
         ax.set_ylabel("AUC on left-out folds")
         first, last = self.alphas[0], self.alphas[-1]
@@ -187,5 +187,5 @@ class PathDisplay:
             low, high = self.cv_scores.min(), self.cv_scores.max()
         pad = max(0.05 * (high - low), 0.5 * (SMALLEST_SPAN - (high - low)))
         ax.set_ylim(low - pad, min(high + pad, 1.0 + 0.3 * pad))
-        dress(ax)
-        name_above(ax)
+        style_axes(ax)
+        legend_above(ax)

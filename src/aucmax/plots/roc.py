@@ -12,7 +12,7 @@ from aucmax.metrics.auc import roc_auc
 from aucmax.metrics.band import ROCBand, roc_band
 from aucmax.metrics.delong import AUCInterval, AUCTest, roc_auc_interval, roc_auc_test
 from aucmax.metrics.roc import ROCCurve, roc_curve
-from aucmax.plots._axes import dress, name_above, open_axes, text_size
+from aucmax.plots._axes import legend_above, open_axes, style_axes, text_size
 from aucmax.plots._models import by_name, name_model, score_rows
 from aucmax.plots._p_values import write_p_values
 from aucmax.plots._thin import thin_rising
@@ -276,7 +276,7 @@ class RocDisplay:
         # Curves rise, so their lowest part right of the legend's edge is at the edge.
         if all(np.interp(box.x0, *curve) > box.y1 + 0.02 for curve in curves):
             return []
-        return [name_above(ax, handles=handles, title=title, alignment="left")]
+        return [legend_above(ax, handles=handles, title=title, alignment="left")]
 
 
 def _grow(figure: Any, outside: list[Any]) -> None:
@@ -315,4 +315,4 @@ def _prepare(ax: Any) -> None:
     ax.plot([0, 1], [0, 1], color="0.6", linewidth=1.0, linestyle="--", gid=CHANCE)
     ax.set(xlabel="False positive rate", ylabel="True positive rate")
     ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
-    dress(ax, grid="both")
+    style_axes(ax, grid="both")

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from aucmax._utils.typing import FloatArray
 from aucmax._utils.validation import check_weight, split_labels
 from aucmax.metrics._inputs import check_scores, refuse_nonfinite
-from aucmax.plots._axes import dress, ink, name_above, open_axes
+from aucmax.plots._axes import legend_above, open_axes, style_axes, text_color
 from aucmax.plots._models import score_rows
 from aucmax.plots.curve import COLORS
 
@@ -207,15 +207,15 @@ class ScoreDisplay:
         self.line_ = None
         if self.threshold is not None:
             self.line_ = ax.axvline(
-                self.threshold, color=ink(ax), linewidth=1.2, linestyle="--",
+                self.threshold, color=text_color(ax), linewidth=1.2, linestyle="--",
                 label=self.label_threshold or f"threshold {self.threshold:.3g}",
             )  # fmt: skip
         ax.set(xlabel="Score", ylabel="Share of the class per bin")
         top = max(self.shares_neg.max(), self.shares_pos.max()) or 1.0
         ax.set(xlim=self._find_ends(), ylim=(0.0, 1.05 * top))
         ax.yaxis.set_major_formatter(lambda share, _: f"{100 * share:g}%")
-        dress(ax)
-        name_above(ax)
+        style_axes(ax)
+        legend_above(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

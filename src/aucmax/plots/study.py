@@ -141,12 +141,12 @@ class StudyDisplay(CurveDisplay):
         n_lines = len(self.curves) if self._has_long_names() else 0
         return WIDTH, HEIGHT + LEGEND_LINE * n_lines
 
-    def _dress(self, ax: Any, x_scale: str, names: str) -> None:
+    def _style_axes(self, ax: Any, x_scale: str, names: str) -> None:
         for name, line in self.lines_.items():
             for drawn in (line, self.bands_.get(name)):
                 if drawn is not None:
                     drawn.set_color(color_at(self.methods.index(name)))
-        super()._dress(ax, x_scale, "none")
+        super()._style_axes(ax, x_scale, "none")
         points = np.concatenate([np.asarray(c.n_rows) for c in self.curves.values()])
         first, last = float(points.min()), float(points.max())
         if first == last:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from aucmax._utils.optional import import_optional
 from aucmax._utils.typing import FloatArray
 from aucmax.metrics.costs import CostCurve, OperatingPoint, cost_curve
-from aucmax.plots._axes import dress, ink, name_above
+from aucmax.plots._axes import legend_above, style_axes, text_color
 from aucmax.plots._models import score_rows
 from aucmax.plots._thin import thin_columns
 from aucmax.plots.curve import COLORS, _check_option
@@ -190,7 +190,7 @@ class ThresholdDisplay:
         self._mark(ends)
         self.ax_.set(ylabel="Expected cost per row", xlim=ends)
         self.ax_.set_ylim(bottom=0.0)
-        dress(self.ax_)
+        style_axes(self.ax_)
         self.rates_ = {}
         if self.rates_ax_ is not None:
             self._draw_rates(rates, ends, beta)
@@ -231,12 +231,12 @@ class ThresholdDisplay:
         place = min(max(best.threshold, ends[0]), ends[1])
         for axes in (ax, self.rates_ax_):
             if axes is not None:
-                axes.axvline(place, color=ink(ax), linewidth=1.0, linestyle="--")
+                axes.axvline(place, color=text_color(ax), linewidth=1.0, linestyle="--")
         (self.mark_,) = ax.plot(
             place, best.cost, marker="D", markersize=6, color=COLORS[1], zorder=4,
             linestyle="none", clip_on=False, label=_describe(best),
         )  # fmt: skip
-        name_above(ax, handles=[self.mark_])
+        legend_above(ax, handles=[self.mark_])
 
     def _draw_rates(
         self, rates: dict[str, FloatArray], ends: tuple[float, float], beta: float
@@ -247,8 +247,8 @@ class ThresholdDisplay:
             label = f"F{beta:g}" if name == "f_score" else name
             self.rates_[name] = self._draw(ax, values, ends, color, label)
         ax.set(ylabel="Rate", xlim=ends, ylim=(-0.02, 1.02))
-        dress(ax)
-        name_above(ax, ncols=len(rates), columnspacing=1.2)
+        style_axes(ax)
+        legend_above(ax, ncols=len(rates), columnspacing=1.2)
 
 
 def _open_pair(ax: Any, needs_two: bool) -> tuple[Any, Any]:
