@@ -10,7 +10,7 @@ from aucmax._kernels.simplex import maximise_over_simplex
 from aucmax.design import LocalDesign
 from aucmax.losses import Hinge
 from aucmax.solvers.base import Problem
-from aucmax.solvers.bundle import bundle
+from aucmax.solvers.bundle import CuttingPlanes, bundle
 
 
 def hinge_problem(X, is_pos, weight):
@@ -98,7 +98,7 @@ def test_few_evaluations_per_step(rng):
     assert n_evaluations <= 6 * result.n_iter
 
 
-def test_many_tangents_are_forgotten_without_harm(rng, monkeypatch):
+def test_many_tangents_are_merged_without_harm(rng, monkeypatch):
     X, is_pos, weight = draw_problem(rng, n=200, d=10)
     solve = {"alpha": 1e-4, "tol": 1e-5}
     full = bundle(hinge_problem(X, is_pos, weight), **solve)
@@ -107,6 +107,19 @@ def test_many_tangents_are_forgotten_without_harm(rng, monkeypatch):
     assert full.n_iter > 25
     assert lean.converged
     assert lean.value == pytest.approx(full.value, rel=3e-5)
+
+
+def test_merging_tangents_changes_neither_minimum_nor_bound(rng, monkeypatch):
+    monkeypatch.setattr("aucmax.solvers.bundle.MAX_PLANES", 12)
+    model = CuttingPlanes(30, alpha=0.1)
+    for _ in range(11):
+        model.add(rng.normal(size=30), rng.normal())
+    coef, bound = model.minimise(1e-12), model.lower_bound()
+    assert np.sum(model.shares > 0) > 6
+    model.add(np.zeros(30), -1.0)
+    assert len(model.shares) == 8
+    assert model.lower_bound() == pytest.approx(bound)
+    assert model.minimise(1e-12) == pytest.approx(coef)
 
 
 @pytest.mark.parametrize("seed", range(5))

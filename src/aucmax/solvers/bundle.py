@@ -11,13 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from aucmax import _kernels
-from aucmax._utils.typing import FloatArray, IntArray
+from aucmax._utils.typing import FloatArray
 from aucmax.solvers.base import OnStep, Problem, Result, Step, check_finite
 
 # The next tangent is taken this far from the best point towards the model's minimiser
 # (Franc and Sonnenburg): close enough to be relevant, far enough to be new.
 LOOK_AHEAD = 0.1
-# With more tangents than this, those without weight in the model are forgotten.
+# With so many tangents, those of little weight in the model are made one.
 MAX_PLANES = 200
 # Moves of weight between tangents per step; short of the optimum the bound still holds.
 MAX_MOVES = 20_000
@@ -34,6 +34,59 @@ class Point(NamedTuple):
     scores: FloatArray
     value: float
     grad: FloatArray
+
+
+class CuttingPlanes:
+    """The largest of some tangents, plus ``alpha / 2 * |coef|^2``.
+
+    Minimised by its dual, a quadratic programme over ``shares`` of the tangents that
+    are not negative and sum to one.
+    """
+
+    def __init__(self, n_features: int, alpha: float) -> None:
+        self.alpha = alpha
+        # The zero function is below the loss too: it lets the sum be one.
+        self.planes, self.heights = np.zeros((1, n_features)), np.zeros(1)
+        self.gram, self.shares = np.zeros((1, 1)), np.ones(1)
+
+    def add(self, slope: FloatArray, height: float) -> None:
+        """Add the tangent ``slope @ coef + height``."""
+        if len(self.shares) >= MAX_PLANES:
+            self._merge()
+        self.planes = np.vstack([self.planes, slope])
+        self.heights = np.append(self.heights, height)
+        column = self.planes @ slope / self.alpha
+        self.gram = np.block([[self.gram, column[:-1, None]], [column[None, :]]])
+        self.shares = np.append(self.shares, 0.0)
+
+    def minimise(self, tol: float) -> FloatArray:
+        """Return where the model is smallest."""
+        _kernels.simplex.maximise_over_simplex(
+            self.gram, self.heights, self.shares, tol, MAX_MOVES
+        )
+        return -(self.shares @ self.planes) / self.alpha
+
+    def lower_bound(self) -> float:
+        """Return the dual's value, below the model wherever the shares are."""
+        curved = float(self.shares @ self.gram @ self.shares)
+        return float(self.heights @ self.shares) - 0.5 * curved
+
+    def _merge(self) -> None:
+        """Make one tangent of the half with the smallest shares.
+
+        Their mean, weighted by the shares, is below the loss too, and neither the
+        model's minimum nor the bound changes.
+        """
+        order = np.argsort(self.shares, kind="stable")
+        drop, keep = np.split(order, [len(order) // 2])
+        total = float(self.shares[drop].sum())
+        mixture = np.zeros((len(keep) + 1, len(order)))
+        mixture[np.arange(len(keep)), keep] = 1.0
+        # Without any share left they say nothing, and the zero function is as good.
+        mixture[-1, drop] = self.shares[drop] / total if total > 0.0 else 0.0
+        self.planes, self.heights = mixture @ self.planes, mixture @ self.heights
+        self.gram = mixture @ self.gram @ mixture.T
+        self.shares = np.append(self.shares[keep], total)
 
 
 def bundle(
@@ -63,23 +116,13 @@ def bundle(
     cut_coef = coef
     lower, gap = -np.inf, np.inf
     history: list[Step] = []
-    # The zero function is a tangent too: it keeps the dual's weights summing to one.
-    planes, heights = np.zeros((1, d)), np.zeros(1)
-    gram, shares = np.zeros((1, 1)), np.ones(1)
+    model = CuttingPlanes(d, alpha)
     for k in range(max_iter):
         slope = design.adjoint(terms.grad)
         check_finite(terms.value, slope)
-        planes = np.vstack([planes, slope])
-        heights = np.append(heights, terms.value - float(slope @ cut_coef))
-        column = planes @ slope / alpha
-        gram = np.block([[gram, column[:-1, None]], [column[None, :]]])
-        shares = np.append(shares, 0.0)
-        _kernels.simplex.maximise_over_simplex(
-            gram, heights, shares, 1e-3 * tol * best.value, MAX_MOVES
-        )
-        model_coef = -(shares @ planes) / alpha
-        dual = float(heights @ shares) - 0.5 * float(shares @ gram @ shares)
-        lower = max(lower, dual)
+        model.add(slope, terms.value - float(slope @ cut_coef))
+        model_coef = model.minimise(1e-3 * tol * best.value)
+        lower = max(lower, model.lower_bound())
         model_scores = design.scores(model_coef)
         best = _search(problem, alpha, best, (model_coef, model_scores))
         gap = max(0.0, best.value - lower) / max(best.value, np.finfo(float).tiny)
@@ -91,9 +134,6 @@ def bundle(
         cut_coef = (1.0 - LOOK_AHEAD) * best.coef + LOOK_AHEAD * model_coef
         cut_scores = (1.0 - LOOK_AHEAD) * best.scores + LOOK_AHEAD * model_scores
         terms = problem.evaluate(cut_scores)
-        keep = _still_useful(shares)
-        planes, heights, shares = planes[keep], heights[keep], shares[keep]
-        gram = gram[np.ix_(keep, keep)]
     check_finite(best.value, best.coef)
     message = f"certified gap {gap:.1e} of the objective, asked {tol:g}"
     return Result(best.coef, best.value, len(history), gap <= tol, message, history)
@@ -166,13 +206,3 @@ def _search(
     return Point(
         here.coef + best_t * step_coef, here.scores + best_t * step_scores, best, grad
     )
-
-
-def _still_useful(shares: FloatArray) -> IntArray:
-    """Forget tangents without weight once there are many; keep the zero function."""
-    if len(shares) <= MAX_PLANES:
-        return np.arange(len(shares))
-    keep = shares > 0.0
-    keep[0] = True
-    keep[-20:] = True
-    return np.flatnonzero(keep)
