@@ -111,9 +111,9 @@ def test_many_tangents_are_merged_without_harm(rng, monkeypatch):
 
 def test_merging_tangents_changes_neither_minimum_nor_bound(rng, monkeypatch):
     monkeypatch.setattr("aucmax.solvers.bundle.MAX_PLANES", 12)
-    model = CuttingPlanes(30, alpha=0.1)
+    model = CuttingPlanes(30, alpha=10.0)
     for _ in range(11):
-        model.add(rng.normal(size=30), rng.normal())
+        model.add(rng.normal(size=30), 5.0)
     coef, bound = model.minimise(1e-12), model.lower_bound()
     assert np.sum(model.shares > 0) > 6
     model.add(np.zeros(30), -1.0)
