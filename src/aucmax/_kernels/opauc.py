@@ -56,6 +56,13 @@ class Iterate(NamedTuple):
     progress: FloatArray
 
 
+class WorkSpace(NamedTuple):
+    """Room for the distance of a row from a mean, and for the gradient."""
+
+    away: FloatArray
+    grad: FloatArray
+
+
 class GradientRule(NamedTuple):
     """Plain steps; a ``step_size`` of zero is chosen by the curvature."""
 
@@ -85,13 +92,12 @@ def gradient_steps(
 
     Returns how many rows were learned: fewer than all if the next step would overflow.
     """
-    away, grad = np.empty(X.shape[1]), _with_margin(X.shape[1])
+    work = _work_space(X.shape[1])
+    grad = work.grad
     for t in range(len(X)):
         own = int(is_pos[t])
         if moments.n_seen[1 - own] > 0:
-            distance = _write_gradient(
-                X[t], own, moments, iterate.coef, rule.ridge, away, grad
-            )
+            distance = _write_gradient(X[t], own, moments, iterate, rule, work)
             mean_distance = _mean_distance(iterate, distance)
             step = rule.step_size
             if step == 0.0:
@@ -107,7 +113,7 @@ def gradient_steps(
             for j in range(len(grad)):
                 iterate.coef[j] -= step * grad[j]
             _record_step(iterate, mean_distance)
-        _add_row(X[t], own, moments, away)
+        _add_row(X[t], own, moments, work.away)
     return len(X)
 
 
@@ -123,13 +129,12 @@ def adaptive_steps(
 
     Returns how many rows were learned: fewer than all if the next step would overflow.
     """
-    away, grad = np.empty(X.shape[1]), _with_margin(X.shape[1])
+    work = _work_space(X.shape[1])
+    grad = work.grad
     for t in range(len(X)):
         own = int(is_pos[t])
         if moments.n_seen[1 - own] > 0:
-            distance = _write_gradient(
-                X[t], own, moments, iterate.coef, rule.ridge, away, grad
-            )
+            distance = _write_gradient(X[t], own, moments, iterate, rule, work)
             if not dot(grad, grad) < LARGEST_SQUARE:
                 return t
             mean_distance = _mean_distance(iterate, distance)
@@ -141,7 +146,7 @@ def adaptive_steps(
                 offset *= scale
             _adaptive_step(grad, step, offset, rule, iterate)
             _record_step(iterate, mean_distance)
-        _add_row(X[t], own, moments, away)
+        _add_row(X[t], own, moments, work.away)
     return len(X)
 
 
@@ -170,8 +175,8 @@ def add_csr_rows(
 
 
 @jit
-def _with_margin(n: int) -> FloatArray:
-    return np.empty(n + 2 * MARGIN)[MARGIN : MARGIN + n]
+def _work_space(n: int) -> WorkSpace:
+    return WorkSpace(np.empty(n), np.empty(n + 2 * MARGIN)[MARGIN : MARGIN + n])
 
 
 @jit
@@ -179,13 +184,13 @@ def _write_gradient(
     row: FloatArray,
     own: int,
     moments: Moments,
-    coef: FloatArray,
-    ridge: float,
-    away: FloatArray,
-    grad: FloatArray,
+    iterate: Iterate,
+    rule: GradientRule | AdaptiveRule,
+    work: WorkSpace,
 ) -> Any:
     """Write the gradient; return how far the row is from the other mean, squared."""
-    other = 1 - own
+    other, away, grad = 1 - own, work.away, work.grad
+    coef = iterate.coef
     mean = moments.mean[other]
     for j in range(len(row)):
         away[j] = row[j] - mean[j]
@@ -193,7 +198,7 @@ def _write_gradient(
     _write_symmetric_product(moments.scatter[other], coef, grad)
     inverse = 1.0 / moments.n_seen[other]
     for j in range(len(row)):
-        grad[j] = ridge * coef[j] + miss * away[j] + inverse * grad[j]
+        grad[j] = rule.ridge * coef[j] + miss * away[j] + inverse * grad[j]
     return dot(away, away)
 
 

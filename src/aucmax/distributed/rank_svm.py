@@ -87,7 +87,7 @@ class DaskRankSVM(DaskScorer, RankSVM):
         alpha: float = 1e-3,
         *,
         loss: str = "squared_hinge",
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         max_iter: int = 1000,
         warm_start: bool = False,
         verbose: int = 0,

@@ -46,7 +46,7 @@ class RankSVM(LinearScorer):
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         The squared hinge is smooth and several times faster to fit; the rankings are
         usually alike.
-    tol : float, default=1e-4
+    tol : float, default=1e-3
         Relative accuracy of the objective. The hinge stops when the gap is proved to be
         below it, the squared hinge when Newton's model estimates it to be.
     max_iter : int, default=1000
@@ -111,7 +111,7 @@ class RankSVM(LinearScorer):
         alpha: float = 1e-3,
         *,
         loss: str = "squared_hinge",
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         max_iter: int = 1000,
         warm_start: bool = False,
         verbose: int = 0,

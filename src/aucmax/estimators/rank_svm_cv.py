@@ -44,7 +44,7 @@ class RankSVMCV(LinearScorer):
     cv : int, cross-validation generator or iterable, default=5
         Number of stratified folds (fewer where a class has fewer rows), or anything
         scikit-learn accepts as ``cv``.
-    tol : float, default=1e-4
+    tol : float, default=1e-3
         Relative accuracy of the objective.
     max_iter : int, default=1000
         Most Newton steps for one alpha.
@@ -106,7 +106,7 @@ class RankSVMCV(LinearScorer):
         alphas: int | ArrayLike = 20,
         *,
         cv: Any = 5,
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         max_iter: int = 1000,
         n_jobs: int | None = None,
         verbose: int = 0,

@@ -47,7 +47,7 @@ class UnivariateAUC(LinearScorer):
     loss : {"logistic", "square", "exponential"}, default="logistic"
         The square loss ranks exactly as :class:`LeastSquaresAUC` with four times its
         alpha; the exponential is the square root of the pairwise exponential loss.
-    tol : float, default=1e-4
+    tol : float, default=1e-3
         Relative accuracy of the objective.
     max_iter : int, default=1000
         Most Newton steps.
@@ -102,7 +102,7 @@ class UnivariateAUC(LinearScorer):
         alpha: float = 1e-3,
         *,
         loss: str = "logistic",
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         max_iter: int = 1000,
         warm_start: bool = False,
         verbose: int = 0,

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from aucmax import _kernels
 from aucmax._utils.typing import FloatArray
 from aucmax.losses import Terms
 from aucmax.solvers._search import search_line
@@ -64,10 +65,11 @@ class Descent:
         self.length = 1.0
 
     def inner(self, left: FloatArray, right: FloatArray) -> float:
-        """Return the inner product of two vectors like ``coef``."""
-        # What overflows is refused by name after the step.
-        with np.errstate(over="ignore", invalid="ignore"):
-            return float(left @ right)
+        """Return the inner product of two vectors like ``coef``.
+
+        What overflows is refused by name after the step.
+        """
+        return _kernels.products.dot(left, right)
 
     def objective(self, alpha: float) -> float:
         """Return the loss plus the penalty where the point stands."""

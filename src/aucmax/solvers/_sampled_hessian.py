@@ -209,9 +209,9 @@ def _hessian(
     curvature = terms.hess_diag()
     share: NDArray[Any] = curvature / max(float(curvature.sum()), TINY)
     share = share.astype(dtype)
-    # The Hessian ignores it, and sums keep digits.
-    values -= (values @ share)[:, None]
-    diagonal = np.square(values) @ share * curvature.sum()
     with one_blas_thread():
+        # The Hessian ignores it, and sums keep digits.
+        values -= (values @ share)[:, None]
+        diagonal = np.square(values) @ share * curvature.sum()
         hessian = terms.hess_dot(values, out=np.empty_like(values)) @ values.T
     return hessian.astype(np.float64, copy=False), diagonal

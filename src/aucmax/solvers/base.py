@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import numpy as np
-
+from aucmax import _kernels
 from aucmax._utils.checkpoint import Offer, State
 from aucmax._utils.typing import BoolArray, FloatArray
 from aucmax.design import Design
@@ -76,9 +75,8 @@ class Checkpointing(NamedTuple):
 
 def check_finite(value: float, vector: FloatArray) -> None:
     """Raise when a value, or the square of a vector, has left the range of float64."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        finite = math.isfinite(value) and math.isfinite(vector @ vector)
-    if not finite:
+    square = _kernels.products.dot(vector, vector)
+    if not (math.isfinite(value) and math.isfinite(square)):
         raise ValueError(
             "The scores or the gradient overflowed: X holds values too large to "
             "multiply. Scale the features first, for example with "

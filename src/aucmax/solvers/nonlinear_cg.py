@@ -53,7 +53,7 @@ def nonlinear_cg(
     alpha: float,
     *,
     start: FloatArray | None = None,
-    tol: float = 1e-4,
+    tol: float = 1e-3,
     max_iter: int = 1000,
     on_step: OnStep | None = None,
     checkpointing: Checkpointing = NO_CHECKPOINTS,
@@ -249,7 +249,7 @@ class NonlinearCG(Descent):
         assert self.direction is not None
         along = self.problem.design.scores(self.direction)
         self.n_passes += 1
-        self.search(along, alpha=alpha, slope=float(grad @ self.direction))
+        self.search(along, alpha=alpha, slope=self.inner(grad, self.direction))
         self.age += 1
         self._update_gradient()
 

@@ -16,7 +16,7 @@ def regularisation_path(
     problem: Problem,
     alphas: Sequence[float],
     *,
-    tol: float = 1e-4,
+    tol: float = 1e-3,
     max_iter: int = 1000,
 ) -> Iterator[tuple[Result, FloatArray]]:
     """Yield the result for each alpha and the scores of all rows, in order.
