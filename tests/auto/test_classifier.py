@@ -189,10 +189,10 @@ def test_one_positive_is_fitted_without_an_interval():
 def test_two_positives_and_repeated_folds(glass):
     rows = np.r_[np.flatnonzero(glass.y == 0)[:40], np.flatnonzero(glass.y)[:2]]
     few = AUCClassifier(**QUICK).fit(glass.X[rows], glass.y[rows])
-    assert few.story_["n_folds"] == 2
+    assert few.fit_report_["n_folds"] == 2
     cv = RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0)
     fitted = AUCClassifier(**QUICK | {"cv": cv}).fit(glass.X, glass.y)
-    assert fitted.story_["n_folds"] == 4
+    assert fitted.fit_report_["n_folds"] == 4
 
 
 def test_stragglers_drop_out():
@@ -213,7 +213,7 @@ def test_large_data_take_one_holdout_and_a_short_first_heat(monkeypatch):
     monkeypatch.setattr(race, "HEAT_ROWS", 500)
     monkeypatch.setattr(families, "KERNEL_ROWS", 700)
     fitted = AUCClassifier(["linear", "kernel"], random_state=0).fit(X, y)
-    assert fitted.story_["n_folds"] == 1
+    assert fitted.fit_report_["n_folds"] == 1
     assert fitted.auc_interval_.auc > 0.8
     assert "By 20% of the rows, left out" in fitted.explain()
     dropped = [e for e in fitted.leaderboard_ if "early" in e.note]
@@ -271,7 +271,7 @@ def test_probabilities_keep_their_mean_when_rows_are_thinned(monkeypatch):
     y = rng.random(6000) < 0.05 * np.exp(X[:, 0] - 0.5)
     fitted = AUCClassifier(["linear"], cv=2, time_budget=0.01, random_state=0)
     fitted.fit(X, y)
-    assert fitted.story_["n_used"] == 600
+    assert fitted.fit_report_["n_used"] == 600
     assert f"{y.sum()} of them" in fitted.explain()
     assert fitted.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), rel=0.3)
 
@@ -281,7 +281,7 @@ def test_rows_given_by_number_are_not_thinned(monkeypatch):
     X, y = make_classification(400, 5, random_state=0)
     splits = list(StratifiedKFold(2).split(X, y))
     fitted = AUCClassifier(["linear"], cv=splits, time_budget=0.01, random_state=0)
-    assert fitted.fit(X, y).story_["n_used"] == 400
+    assert fitted.fit(X, y).fit_report_["n_used"] == 400
 
 
 def test_the_interval_is_wider_than_that_of_delong_and_counts_rows_once(glass):

@@ -18,7 +18,7 @@ from aucmax.bench.demo import ModelRun, SetRun, run_demo, run_set
 from aucmax.bench.demo_models import describe_grid, make_models
 from aucmax.bench.demo_page import NONE, write_demo
 from aucmax.bench.demo_plots import N_BINS, measure_reliability, write_picture
-from aucmax.bench.demo_words import (
+from aucmax.bench.demo_text import (
     describe_all,
     describe_outcome,
     sort_rivals,

@@ -13,7 +13,7 @@ from scipy import sparse
 from aucmax.bench.problem import (
     Problem,
     binarise,
-    capped,
+    draw_at_most,
     load_problem,
     n_runs,
     scale,
@@ -231,7 +231,7 @@ def test_inner_splits_never_touch_test_rows(
         n_inner_used=n_inner_used,
     )
     outer, held_out = problem.split(0)
-    rows = capped(outer, n_tuned, 0)
+    rows = draw_at_most(outer, n_tuned, 0)
     counts = np.bincount(problem.is_pos[rows], minlength=2)
     if counts.min() < n_inner_folds:
         return  # Too few of a class for so many folds, as only this test draws them.
@@ -251,16 +251,16 @@ def test_inner_splits_never_touch_test_rows(
 @given(st.integers(0, 50), st.integers(0, 60), st.integers(0, 5))
 def test_capped_keeps_some_rows_in_their_order(n, limit, seed):
     rows = np.arange(n) * 7
-    kept = capped(rows, limit, seed)
+    kept = draw_at_most(rows, limit, seed)
     assert len(kept) == (min(n, limit) if limit else n)
     assert set(kept) <= set(rows)
     assert_array_equal(kept, np.sort(np.unique(kept)))
-    assert_array_equal(kept, capped(rows, limit, seed))
+    assert_array_equal(kept, draw_at_most(rows, limit, seed))
 
 
 def test_capped_draws_by_seed():
     rows = np.arange(100)
-    assert len({tuple(capped(rows, 10, seed)) for seed in range(5)}) == 5
+    assert len({tuple(draw_at_most(rows, 10, seed)) for seed in range(5)}) == 5
 
 
 @pytest.mark.parametrize(
@@ -306,4 +306,4 @@ def test_load_at_most_so_many_rows():
     assert_array_equal(few.X, again.X)
     # Each is scaled by its own rows.
     assert_allclose([few.X.min(), few.X.max()], [-1, 1])
-    assert len(capped(np.arange(1000), 100, 0)) == len(few.is_pos)
+    assert len(draw_at_most(np.arange(1000), 100, 0)) == len(few.is_pos)

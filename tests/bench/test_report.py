@@ -15,12 +15,12 @@ from scipy import stats
 
 from aucmax.bench import report_plots
 from aucmax.bench.compare import compare
+from aucmax.bench.formatting import MISSING, TIMES
 from aucmax.bench.page import FILES
 from aucmax.bench.protocol import Printed
 from aucmax.bench.report import shade, write_report
 from aucmax.bench.report_plots import draw_boxes, draw_lines
 from aucmax.bench.study import collect_lines
-from aucmax.bench.wording import MISSING, TIMES
 from aucmax.plots.boxes import PALETTE
 
 RANGE = f"least {MISSING} median {MISSING} most"

@@ -11,7 +11,7 @@ from color_vision import contrast
 from fake_demo import OURS, make_set
 
 from aucmax.bench.demo_models import make_models
-from aucmax.bench.demo_words import describe_all, describe_outcome
+from aucmax.bench.demo_text import describe_all, describe_outcome
 from aucmax.cli import _base
 from aucmax.cli.demo import demo
 

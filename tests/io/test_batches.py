@@ -10,13 +10,12 @@ from itertools import islice
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.feather
-import pyarrow.parquet
 import pytest
 from batch_files import N, assert_same, draw, joined, parts, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from pyarrow import feather, parquet
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
@@ -275,7 +274,7 @@ def test_precision(tmp_path, kinds, given, dtype, is_one_file):
     for k, table in enumerate(tables):
         for name, column in labels.items():
             table = table.append_column(name, pa.array(column))
-        pa.parquet.write_table(table, tmp_path / f"{k}.parquet")
+        parquet.write_table(table, tmp_path / f"{k}.parquet")
     batches = read_batches(tmp_path, target="y", dtype=given, categories="one-hot")
     X, _ = joined(batches)
     assert X.dtype == dtype
@@ -298,7 +297,7 @@ def test_precision(tmp_path, kinds, given, dtype, is_one_file):
 def test_labels_of_several_types(tmp_path, first, second, dtype):
     for name, labels in [("a", first), ("b", second)]:
         table = pa.table({"x": [1.0, 2.0], "y": labels})
-        pa.parquet.write_table(table, tmp_path / f"{name}.parquet")
+        parquet.write_table(table, tmp_path / f"{name}.parquet")
     for batch_rows in (1, 4):
         batches = list(read_batches(tmp_path, target="y", batch_rows=batch_rows))
         assert {y.dtype for _, y in batches} == {np.dtype(dtype)}
@@ -330,7 +329,7 @@ def test_numbers_of_all_types(tmp_path):
                 },
             }
         )
-        pa.feather.write_feather(table, tmp_path / "a.feather")
+        feather.write_feather(table, tmp_path / "a.feather")
         X, _ = joined(read_batches(tmp_path / "a.feather", target="y", missing=-1))
         for column, kind in zip(X.T, kinds, strict=True):
             oracle = [-1 if v is None else v for v in values]
@@ -383,7 +382,7 @@ def test_categories(tmp_path, kind):
 def test_dictionaries_of_numbers_are_categories(tmp_path):
     codes = pa.array([10, 9, 10, None]).dictionary_encode()
     table = pa.table({"code": codes, "y": [0, 1, 0, 1]})
-    pa.feather.write_feather(table, tmp_path / "a.feather")
+    feather.write_feather(table, tmp_path / "a.feather")
     batches = read_batches(
         tmp_path / "a.feather", target="y", categories="one-hot", missing=0
     )
@@ -461,7 +460,7 @@ def test_order_of_files(tmp_path):
 def test_skipped_row_groups_are_not_read(tmp_path):
     frame, _ = parts(tmp_path, "parquet", sizes=[40, 24], frame=draw()[["real", "y"]])
     file = tmp_path / "0.parquet"
-    content = pa.parquet.ParquetFile(file).metadata
+    content = parquet.ParquetFile(file).metadata
     batches = read_batches(tmp_path, target="y", batch_rows=10)
     # The third group of the first file, rows 10 to 14.
     start = content.row_group(2).column(0).data_page_offset

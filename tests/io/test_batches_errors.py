@@ -7,10 +7,9 @@ import re
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.feather
-import pyarrow.parquet
 import pytest
 from batch_files import N, draw, parts, write
+from pyarrow import parquet
 
 from aucmax.io import (
     _batch_levels,
@@ -39,7 +38,7 @@ def fails(message, paths, target="y", **options):
 
 
 def table(file, **columns):
-    pa.parquet.write_table(pa.table(columns), file)
+    parquet.write_table(pa.table(columns), file)
 
 
 # Files.
@@ -134,7 +133,7 @@ def test_cut_off_stream(tmp_path):
 
 def test_damaged_pages(tmp_path):
     file = tmp_path / "a.parquet"
-    pa.parquet.write_table(
+    parquet.write_table(
         pa.table({"x": np.arange(9000.0), "y": np.arange(9000) % 2}),
         file,
         use_dictionary=False,
@@ -257,7 +256,7 @@ def test_extension_types(tmp_path, scaled):
 
 def test_names(tmp_path):
     file = tmp_path / "a.parquet"
-    pa.parquet.write_table(pa.table([[1], [2], [3]], names=["x", "x", "y"]), file)
+    parquet.write_table(pa.table([[1], [2], [3]], names=["x", "x", "y"]), file)
     refused("more than one column named 'x'", file)
     text = tmp_path / "a.csv"
     text.write_text("x,x,y\n1,2,0\n")

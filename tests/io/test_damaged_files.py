@@ -13,9 +13,8 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.feather
-import pyarrow.parquet
 import pytest
+from pyarrow import feather, parquet
 
 from aucmax.io import (
     _arrow,
@@ -62,15 +61,15 @@ def arrow(new):
     return sink.getvalue().to_pybytes()
 
 
-def feather():
+def feather_file():
     file = io.BytesIO()
-    pa.feather.write_feather(TABLE, file)
+    feather.write_feather(TABLE, file)
     return file.getvalue()
 
 
-def parquet():
+def parquet_file():
     file = io.BytesIO()
-    pa.parquet.write_table(TABLE, file, row_group_size=5)
+    parquet.write_table(TABLE, file, row_group_size=5)
     return file.getvalue()
 
 
@@ -90,8 +89,8 @@ def whole_files():
         "a.arff": ARFF,
         "a.jsonl": json_lines,
         "a.zip": file.getvalue(),
-        "a.parquet": parquet(),
-        "a.feather": feather(),
+        "a.parquet": parquet_file(),
+        "a.feather": feather_file(),
         "a.ipc": arrow(pa.ipc.new_file),
         "a.arrow": arrow(pa.ipc.new_stream),
     }
@@ -306,7 +305,7 @@ def test_index_with_more_digits_than_python_takes(tmp_path):
 )
 def test_columns_that_pandas_cannot_have(tmp_path, values):
     file = tmp_path / "a.feather"
-    pa.feather.write_feather(pa.table({"x": values, "z": [1, 2, 3]}), file)
+    feather.write_feather(pa.table({"x": values, "z": [1, 2, 3]}), file)
     with pytest.raises(ValueError, match=re.escape(str(file))) as caught:
         read_table(file)
     assert type(caught.value) is ValueError
@@ -314,11 +313,11 @@ def test_columns_that_pandas_cannot_have(tmp_path, values):
 
 def test_labels_that_are_lists_or_gaps_of_a_dictionary(tmp_path):
     file = tmp_path / "a.feather"
-    pa.feather.write_feather(pa.table({"y": [[1], [2]], "z": [1, 2]}), file)
+    feather.write_feather(pa.table({"y": [[1], [2]], "z": [1, 2]}), file)
     with pytest.raises(ValueError, match=r"Column 'y' of .* holds list"):
         read_table(file, target="y")
     gap = pa.DictionaryArray.from_arrays(pa.array([0, 1, 1]), pa.array(["a", None]))
-    pa.feather.write_feather(pa.table({"y": gap, "z": [1, 2, 3]}), file)
+    feather.write_feather(pa.table({"y": gap, "z": [1, 2, 3]}), file)
     with pytest.raises(ValueError, match=r"lacks 2 of 3 labels in 'y', .* row 1"):
         read_table(file, target="y")
 

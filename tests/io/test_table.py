@@ -14,13 +14,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.feather
-import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from pandas.testing import assert_frame_equal
+from pyarrow import feather, parquet
 
 from aucmax.io import _arrow, read_table, source
 
@@ -185,9 +184,9 @@ def test_row_labels_are_no_feature(tmp_path, suffix):
     file = tmp_path / f"rows.{suffix}"
     pa_table = pa.Table.from_pandas(frame)
     if suffix == "parquet":
-        pa.parquet.write_table(pa_table, file)
+        parquet.write_table(pa_table, file)
     else:
-        pa.feather.write_feather(pa_table, file)
+        feather.write_feather(pa_table, file)
     table = read_table(file, target="y")
     assert_frame_equal(table.X, pd.DataFrame({"a": [1, 2]}))
 
@@ -208,7 +207,7 @@ def test_kinds_of_columns(tmp_path):
         "day": [datetime.date(2020, 1, 1), None],
         "y": pa.array(["no", "yes"]).dictionary_encode(),
     }
-    pa.parquet.write_table(pa.table(content), file)
+    parquet.write_table(pa.table(content), file)
     table = read_table(file, target="y")
     assert_array_equal(table.X["empty"], [np.nan, np.nan])
     assert_array_equal(table.X["price"], [1.5, np.nan])
@@ -221,7 +220,7 @@ def test_kinds_of_columns(tmp_path):
 @pytest.mark.parametrize("values", [[[1, 2]], [{"b": 1}], [b"bytes"]])
 def test_columns_that_are_no_features(tmp_path, values):
     file = tmp_path / "rows.parquet"
-    pa.parquet.write_table(pa.table({"a": values, "b": [1]}), file)
+    parquet.write_table(pa.table({"a": values, "b": [1]}), file)
     with pytest.raises(ValueError, match=r"Column 'a' of .*rows\.parquet holds"):
         read_table(file)
     assert read_table(file, columns=["b"]).names == ("b",)
@@ -406,7 +405,7 @@ def test_tables_without_rows_or_features(tmp_path, suffix):
 
 def test_equal_names_in_a_binary_file(tmp_path):
     content = pa.table([[1], [2]], names=["a", "a"])
-    pa.feather.write_feather(content, tmp_path / "rows.feather")
+    feather.write_feather(content, tmp_path / "rows.feather")
     with pytest.raises(ValueError, match="more than one column named 'a'"):
         read_table(tmp_path / "rows.feather")
 
@@ -465,9 +464,9 @@ def test_large_labels_are_exact(tmp_path):
     assert read_table(io.BytesIO(data), target="y").y.tolist() == [2**53, 2**53 + 1]
     # Not rounded by us, as these are numbers in the file already.
     file = tmp_path / "rows.parquet"
-    pa.parquet.write_table(pa.table({"a": [1, 2], "y": [2.0**60, 0.5]}), file)
+    parquet.write_table(pa.table({"a": [1, 2], "y": [2.0**60, 0.5]}), file)
     assert read_table(file, target="y").y.tolist() == [2.0**60, 0.5]
-    pa.parquet.write_table(pa.table({"a": [1, 2], "y": [0.0, np.nan]}), file)
+    parquet.write_table(pa.table({"a": [1, 2], "y": [0.0, np.nan]}), file)
     with pytest.raises(ValueError, match="The label nan in row 1 of 'y'"):
         read_table(file, target="y")
 
@@ -544,7 +543,7 @@ LABELS = {
 def test_labels_come_as_they_are(tmp_path, name, n_chunks):
     file = tmp_path / "rows.parquet"
     content = pa.table({"x": [1, 2, 3], "y": LABELS[name]})
-    pa.parquet.write_table(content, file, row_group_size=3 // n_chunks)
+    parquet.write_table(content, file, row_group_size=3 // n_chunks)
     y = read_table(file, target="y").y
     assert isinstance(y, np.ndarray)
     assert y.tolist() == LABELS[name]
@@ -556,6 +555,6 @@ def test_labels_come_as_they_are(tmp_path, name, n_chunks):
 def test_labels_in_pieces_with_dictionaries_of_their_own(tmp_path):
     pieces = [pa.array(part).dictionary_encode() for part in (["b", "a"], ["a", "c"])]
     content = pa.table({"x": [1, 2, 3, 4], "y": pa.chunked_array(pieces)})
-    pa.parquet.write_table(content, tmp_path / "rows.parquet", row_group_size=2)
+    parquet.write_table(content, tmp_path / "rows.parquet", row_group_size=2)
     y = read_table(tmp_path / "rows.parquet", target="y").y
     assert y.tolist() == ["b", "a", "a", "c"]

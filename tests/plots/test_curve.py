@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matplotlib import pyplot
 
-from aucmax.plots.curve import CurveDisplay, _spread
+from aucmax.plots.curve import CurveDisplay, _space_out
 
 
 @pytest.fixture(autouse=True)
@@ -79,15 +79,15 @@ def test_names_do_not_overlap():
 def test_places_are_the_nearest_that_are_apart():
     gap, room = 0.1, (-10.0, 10.0)
     apart = np.array([0.1, 0.5, 0.9])
-    np.testing.assert_allclose(_spread(apart, gap, *room), apart)
-    together = _spread(np.array([0.5, 0.5, 0.5]), gap, *room)
+    np.testing.assert_allclose(_space_out(apart, gap, *room), apart)
+    together = _space_out(np.array([0.5, 0.5, 0.5]), gap, *room)
     np.testing.assert_allclose(together, [0.4, 0.5, 0.6])
-    chained = _spread(np.array([0.0, 0.05, 0.12]), gap, *room)
+    chained = _space_out(np.array([0.0, 0.05, 0.12]), gap, *room)
     np.testing.assert_allclose(np.diff(chained), 0.1)
     assert chained.mean() == pytest.approx(0.17 / 3)
-    at_the_edge = _spread(np.array([0.98, 1.0]), gap, 0.0, 1.0)
+    at_the_edge = _space_out(np.array([0.98, 1.0]), gap, 0.0, 1.0)
     np.testing.assert_allclose(at_the_edge, [0.85, 0.95])
-    below = _spread(np.array([-1.0, 0.5]), gap, 0.0, 1.0)
+    below = _space_out(np.array([-1.0, 0.5]), gap, 0.0, 1.0)
     np.testing.assert_allclose(below, [0.05, 0.5])
 
 

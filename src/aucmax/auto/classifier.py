@@ -28,7 +28,7 @@ from aucmax.auto.candidates import FAMILIES, choose_groups
 from aucmax.auto.ensemble import Ensemble, fit_ensemble
 from aucmax.auto.explanation import explain
 from aucmax.auto.families import ForestGroup
-from aucmax.auto.race import Clock
+from aucmax.auto.race import Clock, TrainingSet
 from aucmax.auto.table import Columns, is_missing, learn_columns, read_blocks, read_rows
 from aucmax.estimators._base import AUCScorer
 
@@ -175,9 +175,7 @@ class AUCClassifier(AUCScorer):
             self.columns_ = columns
             self.classes_ = classes
             fitted = fit_ensemble(
-                rows,
-                is_pos,
-                columns.is_categorical,
+                TrainingSet(rows, is_pos, columns.is_categorical),
                 lambda n: choose_groups(rows, families, n_train=n, seed=seed),
                 mixes=self.ensemble,
                 cv=self.cv,
@@ -189,7 +187,7 @@ class AUCClassifier(AUCScorer):
             self.ensemble_: Ensemble = fitted.ensemble
             self.leaderboard_ = fitted.leaderboard
             self.auc_interval_ = fitted.interval
-            self.story_ = fitted.story
+            self.fit_report_ = fitted.fit_report
             self.calibration_: Calibration | None = (
                 Calibration.of_scores(fitted.scores, fitted.is_pos, fitted.odds)
                 if self.calibrate

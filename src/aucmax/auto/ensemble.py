@@ -14,8 +14,13 @@ from aucmax._utils.state import expect, expect_number, expect_type, is_plain_num
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray, Matrix
 from aucmax.auto.families import Group, block_scores, threads_for
 from aucmax.auto.leaderboard import Entry, Leaderboard
-from aucmax.auto.race import Clock, Lane, Pace, Track, row_width
-from aucmax.auto.sampling import is_number, is_one_enough, make_folds, thin
+from aucmax.auto.race import Clock, Lane, Pace, Track, TrainingSet, row_width
+from aucmax.auto.sampling import (
+    balanced_subsample,
+    is_number,
+    is_one_enough,
+    make_folds,
+)
 from aucmax.auto.scales import Scale, normal_scores
 from aucmax.auto.weights import combine
 from aucmax.metrics.auc import roc_auc
@@ -89,8 +94,8 @@ class Fitted:
     """What comes out of a fit.
 
     ``scores`` and ``is_pos`` are of rows left out of training; ``odds`` are the odds of
-    a positive among all rows, divided by those among these; ``story`` are facts for the
-    explanation.
+    a positive among all rows, divided by those among these; ``fit_report`` are facts
+    for the explanation.
     """
 
     ensemble: Ensemble
@@ -99,13 +104,11 @@ class Fitted:
     scores: FloatArray
     is_pos: BoolArray
     odds: float
-    story: dict[str, Any]
+    fit_report: dict[str, Any]
 
 
 def fit_ensemble(
-    X: Matrix,
-    is_pos: BoolArray,
-    is_categorical: BoolArray,
+    data: TrainingSet,
     choose: Callable[[int], Sequence[Group]],
     *,
     mixes: bool,
@@ -116,27 +119,16 @@ def fit_ensemble(
     seed: int,
 ) -> Fitted:
     """Run the race, weigh the candidates and fit those that count to all rows."""
-    n_all, odds_all = len(is_pos), _odds(is_pos)
-    n_pos_all = int(np.count_nonzero(is_pos))
-    pace = Pace()
+    all_pos, pace = data.is_pos, Pace()
     if is_number(cv):
-        X, is_pos = _within_budget(X, is_pos, is_categorical, choose, clock, pace, seed)
-    folds = make_folds(X, is_pos, cv, seed)
+        data = _within_budget(data, choose, clock, pace, seed)
+    is_pos = data.is_pos
+    folds = make_folds(data.X, is_pos, cv, seed)
     if not folds:
-        return _without_folds(X, is_pos, is_categorical, choose(len(is_pos)))
+        return _without_folds(data, choose(len(is_pos)))
     groups = choose(len(folds[0].train))
-    track = Track(
-        X,
-        is_pos,
-        is_categorical,
-        folds,
-        clock,
-        pace,
-        n_jobs,
-        clock.budget is not None,
-        tell,
-        seed,
-    )
+    keeps_models = clock.budget is not None
+    track = Track(data, folds, clock, pace, n_jobs, keeps_models, tell, seed)
     lanes = track.run(groups)
     finished = [lane for lane in lanes if not lane.note]
     if not finished:
@@ -151,10 +143,10 @@ def fit_ensemble(
     parts = _final_parts(track, finished, weights)
     interval = _widened(roc_auc_interval(truth, mixture), truth)
     threshold = balanced_threshold(mixture, truth, np.ones(len(truth)))
-    story = {
-        "n_rows": n_all,
+    fit_report = {
+        "n_rows": len(all_pos),
         "n_used": len(is_pos),
-        "n_positive": n_pos_all,
+        "n_positive": int(np.count_nonzero(all_pos)),
         "n_folds": len(folds),
         "share_left_out": len(folds[0].test) / len(is_pos),
         "keeps_fold_models": any(len(part.models) > 1 for part in parts),
@@ -166,35 +158,34 @@ def fit_ensemble(
         interval,
         mixture,
         truth,
-        odds_all / _odds(truth),
-        story,
+        _odds(all_pos) / _odds(truth),
+        fit_report,
     )
 
 
 def _within_budget(
-    X: Matrix,
-    is_pos: BoolArray,
-    is_categorical: BoolArray,
+    data: TrainingSet,
     choose: Callable[[int], Sequence[Group]],
     clock: Clock,
     pace: Pace,
     seed: int,
-) -> tuple[Matrix, BoolArray]:
+) -> TrainingSet:
     """Return as many rows as the cheapest two families can do in half of the time."""
-    n, width = len(is_pos), row_width(X)
+    is_pos = data.is_pos
+    n, width = len(is_pos), row_width(data.X)
     if clock.budget is None:
-        return X, is_pos
+        return data
     groups = choose(n)
     boosting = [group for group in groups if group.family == "boosting"]
     cheap = [groups[0], *boosting[:1]]
     for group in cheap:
         # The first time also loads compiled code: the second one counts.
         for n_rows in (LEAST_ROWS // 5, LEAST_ROWS):
-            rows = thin(is_pos, n_rows, seed)
+            rows = balanced_subsample(is_pos, n_rows, seed)
             start = clock.spent
             # Of any kind: it will fail again, and be told, when its turn comes.
             with suppress(Exception), threads_for(n_rows):
-                clone(group).fit(X[rows], is_pos[rows], is_categorical)
+                clone(group).fit(*data.take(rows))
         pace.learn(group.cost(len(rows), width), clock.spent - start)
     n_least = int(min(np.count_nonzero(is_pos), np.count_nonzero(~is_pos)))
 
@@ -206,16 +197,14 @@ def _within_budget(
     n_kept = n
     while n_kept > LEAST_ROWS and takes(n_kept) > 0.5 * clock.left:
         n_kept = max(int(0.8 * n_kept), LEAST_ROWS)
-    rows = thin(is_pos, n_kept, seed)
-    return (X, is_pos) if len(rows) == n else (X[rows], is_pos[rows])
+    rows = balanced_subsample(is_pos, n_kept, seed)
+    return data if len(rows) == n else data.take(rows)
 
 
-def _without_folds(
-    X: Matrix, is_pos: BoolArray, is_categorical: BoolArray, groups: Sequence[Group]
-) -> Fitted:
+def _without_folds(data: TrainingSet, groups: Sequence[Group]) -> Fitted:
     """Fit the plainest candidate where a class of one row leaves nothing to test on."""
-    group = clone(groups[0]).fit(X, is_pos, is_categorical)
-    raw = group.scores(X)[:, 0]
+    group, is_pos = clone(groups[0]).fit(*data), data.is_pos
+    raw = group.scores(data.X)[:, 0]
     scale = Scale.of_scores(raw)
     scores = scale(raw)
     name = group.members[0]

@@ -29,15 +29,15 @@ def explain(
 
 
 def _about_rows(model: Any) -> list[str]:
-    story = model.story_
+    report = model.fit_report_
     lines = [
-        f"There were {story['n_rows']:,} rows of {model.n_features_in_:,} columns, "
-        f"{story['n_positive']:,} of them of class {model.classes_[1]}, the positive "
+        f"There were {report['n_rows']:,} rows of {model.n_features_in_:,} columns, "
+        f"{report['n_positive']:,} of them of class {model.classes_[1]}, the positive "
         "one."
     ]
-    if story["n_used"] < story["n_rows"]:
+    if report["n_used"] < report["n_rows"]:
         lines.append(
-            f"For want of time {story['n_used']:,} rows were used, up to half of them "
+            f"For want of time {report['n_used']:,} rows were used, up to half of them "
             "of the rarer class."
         )
     return lines
@@ -45,7 +45,7 @@ def _about_rows(model: Any) -> list[str]:
 
 def _about_choice(model: Any) -> list[str]:
     board = list(model.leaderboard_)
-    if not model.story_["n_folds"]:
+    if not model.fit_report_["n_folds"]:
         return [f"{board[0].name} was fitted; {board[0].note}."]
     finished = [entry for entry in board if not entry.note]
     best = finished[0]
@@ -77,20 +77,20 @@ def _about_quality(model: Any) -> list[str]:
     auc, low, high, _ = model.auc_interval_
     if np.isnan(auc):
         return ["How well it ranks is not known: no rows could be left out."]
-    story = model.story_
+    report = model.fit_report_
     how = (
-        f"{story['n_folds']}-fold cross-validation"
-        if story["n_folds"] > 1
-        else f"{story['share_left_out']:.0%} of the rows, left out"
+        f"{report['n_folds']}-fold cross-validation"
+        if report["n_folds"] > 1
+        else f"{report['share_left_out']:.0%} of the rows, left out"
     )
-    gain = auc - story["best_auc"]
+    gain = auc - report["best_auc"]
     lines = [
         f"By {how}, the AUC is {auc:.4f}, between {low:.4f} and {high:.4f} with 95% "
         "confidence.",
     ]
     if any(0 < entry.weight < 1 for entry in model.leaderboard_):
         lines.append(f"That is {gain:+.4f} compared with the best single candidate.")
-    if story["keeps_fold_models"]:
+    if report["keeps_fold_models"]:
         lines.append("For want of time some models are those of the folds, averaged.")
     if low <= 0.5:
         lines.append("The interval reaches 0.5: this may be no better than chance.")

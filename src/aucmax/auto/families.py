@@ -23,7 +23,7 @@ from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
 from aucmax._utils.validation import check_entries, ignoring_overflow, n_threads
 from aucmax.auto.lightgbm_text import LightGBMText
 from aucmax.auto.preparation import make_preparation, total_variance
-from aucmax.auto.sampling import thin
+from aucmax.auto.sampling import balanced_subsample
 from aucmax.design import LocalDesign
 from aucmax.features.nystroem import Nystroem
 from aucmax.losses import SquaredHinge
@@ -162,7 +162,7 @@ class KernelGroup(BaseEstimator):
     ) -> "KernelGroup":
         """Choose landmarks, then fit the path; of very many rows, to a part."""
         if len(is_pos) > KERNEL_ROWS:
-            rows = thin(is_pos, KERNEL_ROWS, self.seed)
+            rows = balanced_subsample(is_pos, KERNEL_ROWS, self.seed)
             X, is_pos = X[rows], is_pos[rows]
         self.preparation_ = make_preparation(
             X, is_categorical, scale=self.scale, seed=self.seed
@@ -321,7 +321,7 @@ class ForestGroup(BaseEstimator):
     ) -> "ForestGroup":
         """Grow the trees; they see categories as numbers, of many rows a part."""
         if len(is_pos) > FOREST_ROWS:
-            rows = thin(is_pos, FOREST_ROWS, self.seed)
+            rows = balanced_subsample(is_pos, FOREST_ROWS, self.seed)
             X, is_pos = X[rows], is_pos[rows]
         options = {
             "n_estimators": self.n_trees,

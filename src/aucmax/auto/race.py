@@ -5,6 +5,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -13,7 +14,7 @@ from sklearn.exceptions import FitFailedWarning
 
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray, Matrix, is_sparse
 from aucmax.auto.families import Group, block_scores, threads_for
-from aucmax.auto.sampling import Fold, thin
+from aucmax.auto.sampling import Fold, balanced_subsample
 from aucmax.auto.weights import MAX_DISTANCE, distances_to_best
 from aucmax.metrics.auc import roc_auc
 
@@ -104,13 +105,23 @@ class Lane:
     note: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class Track:
-    """The rows the race is run on, and the rules."""
+class TrainingSet(NamedTuple):
+    """Rows, which of them are positive, and which columns hold categories."""
 
     X: Matrix
     is_pos: BoolArray
     is_categorical: BoolArray
+
+    def take(self, rows: IntArray) -> "TrainingSet":
+        """Return some of the rows."""
+        return self._replace(X=self.X[rows], is_pos=self.is_pos[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """The rows the race is run on, and the rules."""
+
+    data: TrainingSet
     folds: Sequence[Fold]
     clock: Clock
     pace: Pace
@@ -141,9 +152,9 @@ class Track:
             return lane.models
         self.tell(f"{lane.group.members[0]}: fitted to all rows")
         try:
-            with threads_for(len(self.is_pos)):
+            with threads_for(len(self.data.is_pos)):
                 model = clone(lane.group)
-                return [model.fit(self.X, self.is_pos, self.is_categorical)]
+                return [model.fit(*self.data)]
         # Of any kind: one candidate that fails must not cost the others.
         except Exception as error:
             _warn(lane, error)
@@ -158,7 +169,7 @@ class Track:
                 continue
             self._run_folds(lane, self.folds[:1])
             promised += self._to_come(lane)
-        _drop_stragglers(lanes, self.is_pos[self.folds[0].test])
+        _drop_stragglers(lanes, self.data.is_pos[self.folds[0].test])
 
     def _short_heat(self, lanes: Sequence[Lane]) -> None:
         """Drop those far behind on a part of very many rows.
@@ -177,7 +188,7 @@ class Track:
             promised += lane.expected
             if lane not in boosting[1:]:
                 self._run_folds(lane, [fold])
-        _drop_stragglers(lanes, self.is_pos[fold.test])
+        _drop_stragglers(lanes, self.data.is_pos[fold.test])
         for lane in lanes:
             lane.scores, lane.models, lane.seconds = [], [], []
         for lane in boosting:
@@ -185,13 +196,13 @@ class Track:
                 lane.note = ""
 
     def _part(self, rows: IntArray) -> IntArray:
-        return rows[thin(self.is_pos[rows], HEAT_ROWS, self.seed)]
+        return rows[balanced_subsample(self.data.is_pos[rows], HEAT_ROWS, self.seed)]
 
     def _expect(self, lane: Lane) -> float:
         """Return the seconds that all folds will take, if there is a budget."""
         if self.clock.budget is None:
             return 0.0
-        cost = lane.group.cost(len(self.folds[0].train), row_width(self.X))
+        cost = lane.group.cost(len(self.folds[0].train), row_width(self.data.X))
         return self.pace.seconds(cost) * len(self.folds)
 
     def _to_come(self, lane: Lane) -> float:
@@ -205,9 +216,7 @@ class Track:
         tasks = [
             delayed(_fit_fold)(
                 lane.group,
-                self.X,
-                self.is_pos,
-                self.is_categorical,
+                *self.data,
                 fold,
                 self.keeps_models,
             )
@@ -221,7 +230,7 @@ class Track:
             lane.note = _warn(lane, error)
             return
         for fold, (model, scores, seconds) in zip(folds, results, strict=True):
-            cost = lane.group.cost(len(fold.train), row_width(self.X))
+            cost = lane.group.cost(len(fold.train), row_width(self.data.X))
             self.pace.learn(cost, seconds)
             lane.scores.append(scores)
             lane.seconds.append(seconds)

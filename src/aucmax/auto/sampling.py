@@ -75,7 +75,7 @@ def is_one_enough(n: int, n_least: int) -> bool:
     )
 
 
-def thin(is_pos: BoolArray, n_kept: int, seed: int) -> IntArray:
+def balanced_subsample(is_pos: BoolArray, n_kept: int, seed: int) -> IntArray:
     """Return the numbers of ``n_kept`` rows, up to half of them of the rarer class.
 
     AUC does not depend on the shares of the classes, so the rarer one, which decides

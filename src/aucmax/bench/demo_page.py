@@ -29,7 +29,7 @@ from aucmax.bench.demo_plots import (
     draw_roc,
     draw_scores,
 )
-from aucmax.bench.demo_words import (
+from aucmax.bench.demo_text import (
     LEVEL,
     best_auc,
     brier,

@@ -6,10 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from aucmax.bench.cells import Cell, Comparison, Ours
-from aucmax.bench.protocol import Figure, Paper, Table
-from aucmax.bench.significance import count_outcomes
-from aucmax.bench.study import Line
-from aucmax.bench.wording import (
+from aucmax.bench.formatting import (
     METRICS,
     MISSING,
     OLD,
@@ -30,6 +27,9 @@ from aucmax.bench.wording import (
     show_runs,
     show_value,
 )
+from aucmax.bench.protocol import Figure, Paper, Table
+from aucmax.bench.significance import count_outcomes
+from aucmax.bench.study import Line
 
 # Points of a curve that are written; all of them are in the report.
 MOST_POINTS = 12

@@ -148,7 +148,7 @@ def auc_curve(
     return AUCCurve(points, auc)
 
 
-def online_curves(
+def online_curves(  # noqa: PLR0913
     models: Mapping[str, Any],
     X: Any,
     y: ArrayLike,

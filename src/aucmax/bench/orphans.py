@@ -10,7 +10,7 @@ POLL_SECONDS = 1.0
 
 
 @functools.cache
-def end_with(run: int) -> None:
+def exit_with_parent(pid: int) -> None:
     """End this process soon after the run that started it.
 
     A run that is killed cannot tell its workers, which would stay for minutes: the
@@ -19,16 +19,16 @@ def end_with(run: int) -> None:
 
     Parameters
     ----------
-    run : int
+    pid : int
         Number of the process that the run is in. Only a process that it started
         itself ends with it: not the run's own, nor one on another computer.
     """
-    if os.getppid() == run:
-        threading.Thread(target=_watch, args=(run,), daemon=True).start()
+    if os.getppid() == pid:
+        threading.Thread(target=_watch, args=(pid,), daemon=True).start()
 
 
-def _watch(run: int) -> None:
-    while os.getppid() == run:
+def _watch(pid: int) -> None:
+    while os.getppid() == pid:
         time.sleep(POLL_SECONDS)
     # At once: an exception in this thread would end this thread only.
     os._exit(1)

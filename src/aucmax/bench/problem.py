@@ -61,7 +61,7 @@ class Problem:
 
     def tuning_rows(self, n_tuned: int) -> IntArray:
         """Return those training rows of the first run that are tuned by."""
-        return capped(self.split(0)[0], n_tuned, FIRST_SEED)
+        return draw_at_most(self.split(0)[0], n_tuned, FIRST_SEED)
 
     def inner_splits(self, n_tuned: int) -> list[Split]:
         """Return splits inside the training rows of the first run, to tune by."""
@@ -99,7 +99,7 @@ def n_runs(use: SetUse) -> int:
     return min(every, use.n_runs) if use.n_runs else every
 
 
-def capped(rows: IntArray, limit: int, seed: int) -> IntArray:
+def draw_at_most(rows: IntArray, limit: int, seed: int) -> IntArray:
     """Return at most so many of the rows, drawn at random, in their order."""
     if not limit or len(rows) <= limit:
         return rows
@@ -138,7 +138,7 @@ def _load_rows(
     X = sparse.vstack([part.X for part in parts], "csr")
     labels = np.concatenate([part.y for part in parts])
     if max_rows and not is_given:
-        rows = capped(np.arange(len(labels)), max_rows, FIRST_SEED)
+        rows = draw_at_most(np.arange(len(labels)), max_rows, FIRST_SEED)
         X, labels = X[rows], labels[rows]
     return scale(X, scaling), labels, len(parts[0].y)
 

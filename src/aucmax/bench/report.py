@@ -11,13 +11,7 @@ from typing import Any
 from aucmax.bench.cells import Cell, Comparison, count_cells
 from aucmax.bench.compare import CodeOf, compare
 from aucmax.bench.fingerprint import code_version
-from aucmax.bench.page import open_template, read_part, write_page
-from aucmax.bench.protocol import KEYS, Figure, Paper, load_paper
-from aucmax.bench.report_plots import draw_boxes, draw_lines, draw_ranks
-from aucmax.bench.rows import Row
-from aucmax.bench.significance import Outcome, Record, count_outcomes, rank_methods
-from aucmax.bench.study import collect_lines
-from aucmax.bench.wording import (
+from aucmax.bench.formatting import (
     METRICS,
     OLD,
     command_for,
@@ -35,6 +29,12 @@ from aucmax.bench.wording import (
     show_value,
     sort_difference,
 )
+from aucmax.bench.page import open_template, read_part, write_page
+from aucmax.bench.protocol import KEYS, Figure, Paper, load_paper
+from aucmax.bench.report_plots import draw_boxes, draw_lines, draw_ranks
+from aucmax.bench.rows import Row
+from aucmax.bench.significance import Outcome, Record, count_outcomes, rank_methods
+from aucmax.bench.study import collect_lines
 
 # Tiles that are left out while they are zero.
 RARE = ("Incomplete", "Failed")

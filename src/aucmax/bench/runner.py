@@ -14,7 +14,7 @@ from aucmax.bench.cost import cost_of
 from aucmax.bench.fingerprint import code_version
 from aucmax.bench.found import Found, is_failure
 from aucmax.bench.missing import explain_missing, find_missing
-from aucmax.bench.orphans import end_with
+from aucmax.bench.orphans import exit_with_parent
 from aucmax.bench.plan import Cell, plan
 from aucmax.bench.progress import Progress
 from aucmax.bench.protocol import load_paper
@@ -53,7 +53,7 @@ class Summary(NamedTuple):
     error: str = ""
 
 
-def run(
+def run(  # noqa: PLR0913
     key: str,
     *,
     results: str | os.PathLike[str],
@@ -193,5 +193,5 @@ def _name(task: Task) -> str:
 
 
 def _evaluated(task: Task, run: int) -> tuple[Task, list[Row]]:
-    end_with(run)
+    exit_with_parent(run)
     return task, evaluate(task)

@@ -16,7 +16,7 @@ from aucmax._utils.typing import BoolArray, IntArray, Matrix
 from aucmax.bench.fingerprint import protocol_version, versions
 from aucmax.bench.methods import build, count_pairs
 from aucmax.bench.online_curve import auc_curve
-from aucmax.bench.problem import Problem, capped, load_problem
+from aucmax.bench.problem import Problem, draw_at_most, load_problem
 from aucmax.bench.protocol import Figure, Method, SetUse, limited
 from aucmax.bench.rows import Row
 from aucmax.metrics import roc_auc
@@ -97,7 +97,7 @@ def evaluate(task: Task) -> list[Row]:
         except (
             Exception
         ) as error:  # of any kind: hours of other results must not be lost
-            return [_row(task, inner=-1, error=f"{type(error).__name__}: {error}")]
+            return [_row(task, -1, f"{type(error).__name__}: {error}")]
 
 
 def _evaluate(task: Task) -> list[Row]:
@@ -136,9 +136,8 @@ def _fit(
         auc = roc_auc(y_test, scores)
     except FloatingPointError as diverged:
         fitted, error = time.process_time(), str(diverged)
-    return _row(
-        task,
-        inner=inner,
+    return replace(
+        _row(task, inner),
         auc=auc,
         seconds=fitted - start,
         scoring=scored - fitted,
@@ -151,8 +150,8 @@ def _fit(
 
 def _limited(task: Task, train: IntArray) -> IntArray:
     """Return as many of the training rows as the set and the method take."""
-    train = capped(train, task.use.max_train, task.run)
-    return capped(train, round(task.method.train_share * len(train)), task.run)
+    train = draw_at_most(train, task.use.max_train, task.run)
+    return draw_at_most(train, round(task.method.train_share * len(train)), task.run)
 
 
 def _tuned_pairs(task: Task, problem: Problem) -> float | None:
@@ -178,7 +177,7 @@ def _follow(task: Task, figure: Figure, problem: Problem) -> list[Row]:
     model = build(task.method, task.variant, params, X, y, task.run)
     curve = auc_curve(model, X, y, grid=int(task.x))
     return [
-        _row(replace(task, x=float(t)), inner=i, auc=float(auc), n_train=int(t))
+        replace(_row(task, i), x=float(t), auc=float(auc), n_train=int(t))
         for i, (t, auc) in enumerate(zip(curve.n_rows, curve.auc, strict=True))
     ]
 
@@ -207,18 +206,8 @@ def _size(model: Any) -> int:
     return -1 if basis is None else int(basis.shape[0])
 
 
-def _row(
-    task: Task,
-    *,
-    inner: int,
-    auc: float = np.nan,
-    seconds: float = np.nan,
-    scoring: float = np.nan,
-    size: int = -1,
-    n_train: int = 0,
-    n_test: int = 0,
-    error: str = "",
-) -> Row:
+def _row(task: Task, inner: int, error: str = "") -> Row:
+    """Return a result without measured values."""
     return Row(
         paper=task.paper,
         mode=task.mode,
@@ -233,12 +222,12 @@ def _row(
         inner=inner,
         params=task.params,
         x=task.x,
-        auc=auc,
-        seconds=seconds,
-        scoring=scoring,
-        size=size,
-        n_train=n_train,
-        n_test=n_test,
+        auc=np.nan,
+        seconds=np.nan,
+        scoring=np.nan,
+        size=-1,
+        n_train=0,
+        n_test=0,
         seed=task.run,
         error=error,
         versions=versions(),

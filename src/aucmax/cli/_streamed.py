@@ -61,7 +61,7 @@ class Stream(NamedTuple):
             yield X, _is_positive(y, self.labels)
 
 
-class Way(NamedTuple):
+class FitOptions(NamedTuple):
     """How to fit: where to keep states, and how often, or on which cluster."""
 
     checkpoint: Path | None
@@ -133,7 +133,7 @@ def open_stream(
 
 
 def train(
-    model: Any, stream: Stream, *, hold: bool, way: Way
+    model: Any, stream: Stream, *, hold: bool, options: FitOptions
 ) -> tuple[Any, AUCInterval | None]:
     """Fit a pipeline to a stream; return it, and its AUC on rows held out, if any.
 
@@ -142,17 +142,17 @@ def train(
     prepare, estimator = (step for _, step in model.steps)
     head = _head(stream, SAMPLE_ROWS)
     prepare.fit(head)
-    if way.dask_scheduler is not None:
+    if options.dask_scheduler is not None:
         n_columns = prepare.transform(head[:1]).shape[1]
         model.steps[-1] = (
             "model",
-            _fit_on_cluster(estimator, stream, way, prepare, n_columns),
+            _fit_on_cluster(estimator, stream, options, prepare, n_columns),
         )
         return model, None
     every = _hold_every(stream) if hold else None
     kept: dict[str, Any] = {}
-    if way.checkpoint is not None:
-        kept["checkpoint"] = Checkpoints(way.checkpoint, every=way.every)
+    if options.checkpoint is not None:
+        kept["checkpoint"] = Checkpoints(options.checkpoint, every=options.every)
     if hasattr(estimator, "partial_fit"):
         kept["classes"] = stream.classes
     estimator.fit_stream(Prepared(stream, prepare, every), **kept)
@@ -170,18 +170,18 @@ def _measure(model: Any, stream: Stream, every: Every) -> AUCInterval:
 
 
 def _fit_on_cluster(
-    estimator: Any, stream: Stream, way: Way, prepare: Any, n_columns: int
+    estimator: Any, stream: Stream, options: FitOptions, prepare: Any, n_columns: int
 ) -> Any:
     client = import_optional("distributed", "dask").Client
     from aucmax import distributed
 
-    with client(way.dask_scheduler):
+    with client(options.dask_scheduler):
         X, y = distributed.prepared(
             [str(path) for path in stream.batches.paths],
             partial(_part, prepare, stream.kinds, stream.labels, stream.target),
             n_columns,
         )
-        kind = getattr(distributed, str(way.dask_model))
+        kind = getattr(distributed, str(options.dask_model))
         return kind(**estimator.get_params()).fit(X, y).to_local()
 
 

@@ -55,7 +55,7 @@ def demo(out: Path, quick: bool, as_json: bool) -> None:
     network. Takes one or two minutes.
     """
     from aucmax.bench.demo import run_demo
-    from aucmax.bench.demo_words import describe_all, to_dict
+    from aucmax.bench.demo_text import describe_all, to_dict
 
     _check_folder(out)
     sets = []
@@ -83,7 +83,7 @@ def _check_folder(out: Path) -> None:
 
 
 def _show(each: "SetRun") -> None:
-    from aucmax.bench.demo_words import describe_outcome, describe_rows, table_text
+    from aucmax.bench.demo_text import describe_outcome, describe_rows, table_text
 
     _say(f"{each.data.name}: {each.data.description} {describe_rows(each)}.")
     click.echo(f"{table_text(each)}\n")

@@ -49,7 +49,7 @@ from aucmax.cli._options import (
 
 if TYPE_CHECKING:
     from aucmax.cli._data import Problem
-    from aucmax.cli._streamed import Stream, Way
+    from aucmax.cli._streamed import FitOptions, Stream
     from aucmax.metrics import AUCInterval
 
 FOLDS = 5
@@ -166,20 +166,13 @@ def fit(
         raise click.UsageError("--every N is for --checkpoint DIR only.")
     if stream:
         _check_stream(name, data, cv, checkpoint, dask_scheduler)
-    if time_budget is not None and name != "auto":
-        raise click.UsageError("--time-budget is for --model auto only.")
-    if cv == 1:
-        raise click.UsageError("One fold leaves no rows to learn from. Give --cv 2.")
-    if data == test == "-":
-        raise click.UsageError(
-            "The standard input can be read only once. Give DATA or --test as a file."
-        )
+    _check_combination(name, data, test, time_budget, cv)
     chosen = parse_settings(settings)
 
     from aucmax.cli._data import Problem, need_target, read_problem
-    from aucmax.cli._streamed import Stream, Way, open_stream
+    from aucmax.cli._streamed import FitOptions, Stream, open_stream
     from aucmax.cli._trained import expects, read_test
-    from aucmax.io import read_metadata, save
+    from aucmax.io import save
 
     need_target(data, format, target)
     alike = _read_alike(data, test, format, separator)
@@ -212,16 +205,16 @@ def fit(
         if isinstance(problem, Problem):
             result = _train(name, estimator, problem, n_folds, seed)
         else:
-            way = Way(checkpoint, every or 1, dask_scheduler, DASK_MODELS.get(name))
-            result = _train_stream(name, estimator, problem, n_folds > 0, way)
+            options = FitOptions(
+                checkpoint, every or 1, dask_scheduler, DASK_MODELS.get(name)
+            )
+            result = _train_stream(name, estimator, problem, n_folds > 0, options)
     facts = _facts(name, chosen, target, problem, result)
     if tested is not None:
         facts["test"] = _test(result.model, tested)
     save(result.model, out, metadata=facts | {"columns": problem.kinds})
     facts["out"] = str(out)
-    if asked := read_metadata(out)["needs_trust"]:
-        options = " ".join(f"--trust {each}" for each in asked)
-        tell(f"Note: to use {out}, it has to be trusted: {options}.")
+    _tell_trust(out)
     if card is not None:
         write_bytes(card, _card(result.model, problem, tested, facts).encode())
         facts["card"] = str(card)
@@ -231,11 +224,34 @@ def fit(
         _show(facts, result.model)
 
 
+def _tell_trust(out: Path) -> None:
+    """Note which types a user has to trust to load the model."""
+    from aucmax.io import read_metadata
+
+    if asked := read_metadata(out)["needs_trust"]:
+        options = " ".join(f"--trust {each}" for each in asked)
+        tell(f"Note: to use {out}, it has to be trusted: {options}.")
+
+
 def _stem(data: str) -> str:
     """Return the name of a file up to its first dot; "model" where there is none."""
     path = Path(data)
     has_no_name = data == "-" or (glob.has_magic(path.name) and not path.exists())
     return "model" if has_no_name else path.name.partition(".")[0] or "model"
+
+
+def _check_combination(
+    name: str, data: str, test: str | None, time_budget: float | None, cv: int | None
+) -> None:
+    """End the command if options do not go together."""
+    if time_budget is not None and name != "auto":
+        raise click.UsageError("--time-budget is for --model auto only.")
+    if cv == 1:
+        raise click.UsageError("One fold leaves no rows to learn from. Give --cv 2.")
+    if data == test == "-":
+        raise click.UsageError(
+            "The standard input can be read only once. Give DATA or --test as a file."
+        )
 
 
 def _check_stream(
@@ -271,13 +287,13 @@ def _check_stream(
 
 
 def _train_stream(
-    name: str, estimator: Any, stream: "Stream", hold: bool, way: "Way"
+    name: str, estimator: Any, stream: "Stream", hold: bool, options: "FitOptions"
 ) -> _Result:
     from aucmax.cli._streamed import train
 
     model = make_model(name, estimator, stream.kinds)
     start = time.perf_counter()
-    model, interval = train(model, stream, hold=hold, way=way)
+    model, interval = train(model, stream, hold=hold, options=options)
     return _Result(_quiet(model), time.perf_counter() - start, interval, LEFT_OUT)
 
 

@@ -10,18 +10,20 @@ from numpy.typing import DTypeLike, NDArray
 
 from aucmax._utils.typing import FloatArray, IntArray
 
-Rows = slice | IntArray
+RowSelection = slice | IntArray
 
 
-class Values(Protocol):
+class KernelColumns(Protocol):
     """The kernel between any training rows and fixed ones."""
 
-    def __call__(self, rows: Rows, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    def __call__(
+        self, rows: RowSelection, out: NDArray[Any] | None = None
+    ) -> NDArray[Any]:
         """Return all values, in ``out`` where given."""
         ...
 
 
-Against = Callable[[Rows, np.dtype[Any]], Values]
+KernelFactory = Callable[[RowSelection, np.dtype[Any]], KernelColumns]
 
 # Side of a tile: its values are computed at the speed of one matrix product.
 TILE = 1024
@@ -77,7 +79,7 @@ class Gram:
 
     def __init__(
         self,
-        against: Against,
+        against: KernelFactory,
         n: int,
         *,
         memory_budget: int,
@@ -120,7 +122,7 @@ class Gram:
                     _add_both(tile, self.spans[i], columns, narrow, out)
         return out
 
-    def block(self, rows: Rows, columns: Rows) -> NDArray[Any]:
+    def block(self, rows: RowSelection, columns: RowSelection) -> NDArray[Any]:
         """Return the values between some rows and some others, computed afresh."""
         return self._against(columns, self.dtype)(rows)
 

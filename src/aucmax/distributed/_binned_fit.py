@@ -44,7 +44,7 @@ def fit_binned(
     **options: Any,
 ) -> BinnedFit:
     """Minimise from the solution of some rows; ``options`` are those of the solver."""
-    sample = _spread(design, inputs)
+    sample = _sample_problem(design, inputs)
     rows = BlockwiseDesign(design, float(inputs.mass.sum()))
     # Vectors of scores are blocks, which this loss and this design understand.
     loss: Any = BinnedSquaredHinge(bins_per_octave)
@@ -60,7 +60,7 @@ def fit_binned(
     return BinnedFit(result, problem.evaluate(scores).error, cut)
 
 
-def _spread(design: DaskDesign, inputs: DaskInputs) -> Problem:
+def _sample_problem(design: DaskDesign, inputs: DaskInputs) -> Problem:
     """Return the problem of some rows of each class, evenly spread over the blocks."""
     n, d = inputs.shape
     room = min(max(LEAST_ROWS, ROWS_PER_FEATURE * d), max(MOST_VALUES // d, 100))

@@ -70,7 +70,7 @@ class KernelChoice(NamedTuple):
     is_from_a_part: bool
 
 
-def choose_kernel(
+def choose_kernel(  # noqa: PLR0913
     inputs: FitInputs,
     *,
     kernel: Any,

@@ -17,7 +17,7 @@ from aucmax._utils.validation import (
     restore_attributes_on_error,
     validated,
 )
-from aucmax.design.gram import TILE, Against, Gram, Rows, Values
+from aucmax.design.gram import TILE, Gram, KernelColumns, KernelFactory, RowSelection
 from aucmax.estimators._kernel_base import KernelScorer
 from aucmax.estimators._kernel_choice import choose_kernel
 from aucmax.features.kernels import Kernel
@@ -134,7 +134,7 @@ class KernelRankSVM(KernelScorer):
         "verbose": ["verbose"],
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         kernel: Any = "rbf",
         *,
@@ -249,13 +249,13 @@ class KernelRankSVM(KernelScorer):
         )
 
 
-def _kernel_against(kernel: Kernel, X: Matrix) -> Against:
+def _kernel_against(kernel: Kernel, X: Matrix) -> KernelFactory:
     """Return the kernel between any training rows, as `Gram` asks for it."""
 
-    def against(columns: Rows, dtype: np.dtype[Any]) -> Values:
+    def against(columns: RowSelection, dtype: np.dtype[Any]) -> KernelColumns:
         prepared = kernel.prepare(X[columns], like=X, dtype=dtype)
 
-        def values(rows: Rows, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        def values(rows: RowSelection, out: NDArray[Any] | None = None) -> NDArray[Any]:
             return prepared(X[rows], out)
 
         return values

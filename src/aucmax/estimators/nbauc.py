@@ -145,7 +145,7 @@ class NBAUC(KernelScorer):
         "verbose": ["verbose"],
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         n_landmarks: int = 1600,
         *,

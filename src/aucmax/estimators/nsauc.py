@@ -196,7 +196,7 @@ class NSAUC(KernelScorer):
         "verbose": ["verbose"],
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         n_landmarks: int = 1600,
         *,

@@ -130,7 +130,7 @@ class OILK(OnlineScorer):
         "verbose": ["verbose"],
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         *,
         policy: str = "reservoir",

@@ -117,7 +117,7 @@ class OnlineUnivariate(OnlineLinear):
         "verbose": ["verbose"],
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         alpha: float = 1e-3,
         *,

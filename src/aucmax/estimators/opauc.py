@@ -145,7 +145,7 @@ class OPAUC(OnlineLinear):
         "verbose": ["verbose"],
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         alpha: float | str = "auto",
         *,

@@ -126,7 +126,7 @@ class RFAUC(SolvedScorer):
         "verbose": ["verbose"],
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         n_features: int = 1600,
         *,

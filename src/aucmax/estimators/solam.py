@@ -115,7 +115,7 @@ class SOLAM(OnlineLinear):
         "verbose": ["verbose"],
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         alpha: float = 1e-3,
         *,

@@ -188,7 +188,7 @@ class SparseKernelAUC(KernelScorer):
         "verbose": ["verbose"],
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         n_basis: int = 200,
         *,

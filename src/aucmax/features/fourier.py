@@ -24,7 +24,7 @@ from aucmax._utils.validation import (
     restore_attributes_on_error,
     validated,
 )
-from aucmax.features._spread import mean_row
+from aucmax.features._dispersion import mean_row
 from aucmax.features.kernels import scale_mean_gamma
 
 # Rows whose phases are in memory at once.

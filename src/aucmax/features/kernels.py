@@ -10,8 +10,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from aucmax._utils.state import expect, expect_number
 from aucmax._utils.typing import FloatArray, Matrix, is_sparse, to_dense
+from aucmax.features._dispersion import mean_absolute_distance, mean_square_distance
 from aucmax.features._prepared import PreparedKernel
-from aucmax.features._spread import mean_absolute_distance, mean_square_distance
 
 __all__ = ["Kernel", "PreparedKernel", "mean_square_distance", "scale_mean_gamma"]
 

@@ -133,7 +133,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         "random_state": ["random_state"],
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         n_landmarks: int = 1600,
         *,

@@ -173,7 +173,7 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         with restore_attributes_on_error(self):
             X, _ = check_rows(self, X)
-            self._stream = self._open(X.shape[1])
+            self._stream = self._start_stream(X.shape[1])
             order = None
             if self.shuffle:
                 order = check_random_state(self.random_state).permutation(X.shape[0])
@@ -199,7 +199,7 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         with restore_attributes_on_error(self):
             is_new = not hasattr(self, "_stream")
             X = check_rows(self, X)[0] if is_new else check_features(self, X)
-            stream = self._open(X.shape[1]) if is_new else self._stream
+            stream = self._start_stream(X.shape[1]) if is_new else self._stream
             stream.learn(X)
             self._stream = stream
         return self
@@ -291,7 +291,7 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             n_features = len(stream.state.mean)
             expect(n_features == d, self, "its directions are of other features")
 
-    def _open(self, d: int) -> "DirectionStream":
+    def _start_stream(self, d: int) -> "DirectionStream":
         if self.n_components > d:
             raise ValueError(
                 f"n_components={self.n_components} is more than n_features={d}. Pass "

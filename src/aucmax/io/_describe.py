@@ -50,15 +50,15 @@ def changed_parameters(model: Any) -> dict[str, Any]:
     }
 
 
-def told(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """Return a value in one line, the same in every process.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from aucmax.io._describe import told
-    >>> told(0.1), told(np.float64(0.1)), told(np.zeros((4, 2))), told(np.log)
-    ('0.1', '0.1', 'array of shape (4, 2)', 'log')
+    >>> from aucmax.io._describe import short_repr
+    >>> short_repr(0.1), short_repr(np.zeros((4, 2))), short_repr(np.log)
+    ('0.1', 'array of shape (4, 2)', 'log')
     """
     if isinstance(value, np.generic):
         value = value.item()

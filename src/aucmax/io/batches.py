@@ -136,7 +136,7 @@ class Batches:
         )
 
 
-def read_batches(
+def read_batches(  # noqa: PLR0913
     paths: PathLike | Sequence[PathLike],
     *,
     target: str | int | None = None,

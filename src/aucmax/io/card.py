@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucmax._utils.typing import is_sparse
-from aucmax.io._describe import changed_parameters, told, type_name, versions
+from aucmax.io._describe import changed_parameters, short_repr, type_name, versions
 from aucmax.metrics.delong import roc_auc_interval
 
 LEVEL = 0.95
@@ -20,7 +20,7 @@ LEVEL = 0.95
 N_NAMES = 12
 # What estimators call the one inside: after a search, then before.
 INSIDE = ("best_estimator_", "estimator")
-# Parameters that hold estimators, which are told of one by one.
+# Parameters that hold estimators, which are short_repr of one by one.
 HOLDERS = ("estimator", "steps", "transformers")
 USE = """\
 ```python
@@ -180,7 +180,7 @@ def _first_sentence(model: Any) -> str:
 def _settings(estimator: Any) -> str:
     """Return the parameters that were set, other than estimators inside."""
     changed = [
-        _code(f"{name}={told(value)}")
+        _code(f"{name}={short_repr(value)}")
         for name, value in changed_parameters(estimator).items()
         if name not in HOLDERS
     ]
@@ -210,7 +210,7 @@ def _summary(X: Any, y: Any, classes: NDArray[Any]) -> list[str]:
     return [
         f"Rows: {X.shape[0]}",
         f"Features: {X.shape[1]}",
-        f"Classes: {', '.join(_code(told(each)) for each in classes.tolist())}",
+        f"Classes: {', '.join(_code(short_repr(each)) for each in classes.tolist())}",
         _positives(np.asarray(y), classes),
         f"Missing values: {missing}",
     ]
@@ -219,7 +219,7 @@ def _summary(X: Any, y: Any, classes: NDArray[Any]) -> list[str]:
 def _positives(labels: NDArray[Any], classes: NDArray[Any]) -> str:
     n_pos = int(np.count_nonzero(labels == classes[-1]))
     share = _percent(n_pos, len(labels))
-    return f"Positives ({_code(told(classes.tolist()[-1]))}): {n_pos} ({share})"
+    return f"Positives ({_code(short_repr(classes.tolist()[-1]))}): {n_pos} ({share})"
 
 
 def _n_missing(X: Any) -> int:
@@ -261,8 +261,8 @@ def _classes(model: Any, y: Any) -> NDArray[Any]:
     unknown = [label for label in found.tolist() if label not in classes.tolist()]
     if unknown:
         raise ValueError(
-            f"The labels hold {told(unknown[0])}, and the model was fitted on "
-            f"{told(classes.tolist())}. Pass labels of these classes."
+            f"The labels hold {short_repr(unknown[0])}, and the model was fitted on "
+            f"{short_repr(classes.tolist())}. Pass labels of these classes."
         )
     return classes
 

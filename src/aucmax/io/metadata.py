@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from aucmax.io._archive import METADATA, SCHEMA, check_members
-from aucmax.io._describe import PLAIN, parameters, told, type_name, versions
+from aucmax.io._describe import PLAIN, parameters, short_repr, type_name, versions
 from aucmax.io._errors import damage_errors, damaged
 
 # Goes up when files change so that older versions cannot read them.
@@ -107,7 +107,7 @@ def describe(model: Any, metadata: Mapping[str, Any] | None) -> dict[str, Any]:
         "format": FORMAT,
         "model": type_name(model),
         "parameters": {
-            name: value if type(value) in PLAIN else told(value)
+            name: value if type(value) in PLAIN else short_repr(value)
             for name, value in parameters(model, deep=True).items()
         },
         "saved_at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -125,7 +125,7 @@ def write_metadata(file: Path, content: dict[str, Any]) -> None:
 def _checked(metadata: Mapping[str, Any]) -> Any:
     """Return metadata as they will be read."""
     if not isinstance(metadata, Mapping):
-        raise ValueError(f"metadata must be a dict; got {told(metadata)}.")
+        raise ValueError(f"metadata must be a dict; got {short_repr(metadata)}.")
     try:
         return json.loads(json.dumps(dict(metadata), default=_plain))
     except (TypeError, ValueError) as error:
@@ -139,4 +139,4 @@ def _plain(value: Any) -> Any:
         return value.item()
     if isinstance(value, np.ndarray):
         return value.tolist()
-    raise TypeError(f"{told(value)} is a {type(value).__name__}")
+    raise TypeError(f"{short_repr(value)} is a {type(value).__name__}")

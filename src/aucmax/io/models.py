@@ -105,7 +105,7 @@ def write_model(
 ) -> None:
     """Do what `save` does, packed or not."""
     skops = import_optional("skops.io", "io")
-    told = describe(model, metadata)
+    description = describe(model, metadata)
     with replacing(Path(path)) as draft:
         try:
             with draft.open("wb") as file:
@@ -121,7 +121,7 @@ def write_model(
         with zipfile.ZipFile(draft) as archive:
             asked = _untrusted(skops, archive, ())
         _check_names(model, asked)
-        write_metadata(draft, told | {"needs_trust": asked})
+        write_metadata(draft, description | {"needs_trust": asked})
         # Rather now than when it is loaded.
         with zipfile.ZipFile(draft) as archive:
             check_members(archive, draft.stat().st_size)
@@ -183,16 +183,16 @@ def load(path: str | os.PathLike[str], *, trusted: Trusted | None = None) -> Any
     more = _names(trusted)
     file = Path(path)
     with open_archive(file) as archive:
-        told = metadata_of(archive, file)
-        _warn_of_versions(file, told["versions"])
-        return _load(skops, archive, file, told, more)
+        description = metadata_of(archive, file)
+        _warn_of_versions(file, description["versions"])
+        return _load(skops, archive, file, description, more)
 
 
 def _load(
     skops: Any,
     archive: zipfile.ZipFile,
     file: Path,
-    told: dict[str, Any],
+    description: dict[str, Any],
     more: list[str],
 ) -> Any:
     untrusted = import_optional("skops.io.exceptions", "io")
@@ -212,13 +212,13 @@ def _load(
     except untrusted.UntrustedTypesFoundException:
         raise _refusal(file, _untrusted(skops, archive, more), more) from None
     except ModuleNotFoundError as error:
-        raise _failure(file, told, error) from error
+        raise _failure(file, description, error) from error
     # A package that only some models need; the message says how to install it.
     except ImportError:
         raise
     # Damage shows in many ways: BadZipFile, zlib.error, KeyError, UnicodeDecodeError...
     except Exception as error:
-        raise _failure(file, told, error) from error
+        raise _failure(file, description, error) from error
 
 
 def trusted_types() -> list[str]:
@@ -308,14 +308,14 @@ def _refusal(file: Path, names: list[str], more: list[str]) -> UntrustedModel:
     )
 
 
-def _failure(file: Path, told: dict[str, Any], error: Exception) -> ValueError:
+def _failure(file: Path, description: dict[str, Any], error: Exception) -> ValueError:
     if isinstance(error, ModuleNotFoundError):
         return ValueError(
             f"{file} cannot be loaded: it needs the module {error.name}, which cannot "
             "be imported here. Install it, or put it where it was when the file was "
             "saved."
         )
-    now, then = versions(), told["versions"]
+    now, then = versions(), description["versions"]
     if all(then.get(name) == now[name] for name in ("aucmax", "scikit-learn", "numpy")):
         return ValueError(
             f"{file} cannot be loaded: it is damaged ({error}). Get it again."

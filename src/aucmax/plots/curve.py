@@ -223,7 +223,7 @@ class CurveDisplay:
         gap = NAME_HEIGHT * size / height * (high - low)
         # Where ends are equal, the first is above.
         order = sorted(ends, key=lambda name: ends[name], reverse=True)[::-1]
-        places = _spread(np.array([ends[name] for name in order]), gap, low, high)
+        places = _space_out(np.array([ends[name] for name in order]), gap, low, high)
         for name, place in zip(order, places, strict=True):
             self.names_[name] = ax.annotate(
                 name,
@@ -246,7 +246,7 @@ def _mark_powers(axis: Any, n_decades: float) -> None:
     axis.set_minor_formatter(ticker.NullFormatter())
 
 
-def _spread(wanted: FloatArray, gap: float, low: float, high: float) -> FloatArray:
+def _space_out(wanted: FloatArray, gap: float, low: float, high: float) -> FloatArray:
     """Return places at least ``gap`` apart, nearest to those wanted, which increase."""
     # Less their least distances, the places must not decrease: the nearest such
     # sequence pools neighbours that are in the wrong order.

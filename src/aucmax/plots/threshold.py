@@ -84,7 +84,7 @@ class ThresholdDisplay:
         self.best_threshold_ = self.best_.threshold
 
     @classmethod
-    def from_predictions(
+    def from_predictions(  # noqa: PLR0913
         cls,
         y_true: ArrayLike,
         y_score: ArrayLike,
@@ -118,7 +118,7 @@ class ThresholdDisplay:
         return cls(curve).plot(ax, show=show, beta=beta)
 
     @classmethod
-    def from_estimator(
+    def from_estimator(  # noqa: PLR0913
         cls,
         estimator: Any,
         X: Any,

@@ -55,9 +55,9 @@ def literal(X, is_pos, *, budget, policy, n_neighbors, compensate, is_squared, *
         y, own, other = (1, 1, 0) if positive else (-1, 0, 1)
         seen[own] += 1
         t, opposite = sum(seen), max(1, seen[other])
-        eta = given.get("step_size")
-        if eta is None:
-            eta = 1 / 200 if policy == "fifo" else min(1 / 200, 2 / t)
+        eta = given.get("step_size") or (
+            1 / 200 if policy == "fifo" else min(1 / 200, 2 / t)
+        )
         weight = given.get("loss_weight")
         is_auto = weight is None
         if is_auto:

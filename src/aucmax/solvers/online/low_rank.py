@@ -308,13 +308,13 @@ def solve_low_rank(
     check_finite(float(small.sum()), target)
     weight = solve_semidefinite(small, target)
     coef = np.empty(len(pos.signs))
-    stretch = 1.0
+    metric_ratio = 1.0
     for block in blocks:
         gap, factor, diagonal = parts(block)
         coef[block] = (gap - factor @ weight) / diagonal
-        stretch += float(gap @ coef[block])
+        metric_ratio += float(gap @ coef[block])
     # Sherman and Morrison: the rank-one term only shortens the solution.
-    coef /= stretch
+    coef /= metric_ratio
     return coef
 
 

@@ -19,7 +19,7 @@ def show_p(p_value: float) -> str:
 
     Examples
     --------
-    >>> from aucmax.bench.demo_words import show_p
+    >>> from aucmax.bench.demo_text import show_p
     >>> show_p(0.0496), show_p(3e-12)
     ('0.050', '<0.001')
     """
@@ -31,7 +31,7 @@ def show_interval(interval: Sequence[float]) -> str:
 
     Examples
     --------
-    >>> from aucmax.bench.demo_words import show_interval
+    >>> from aucmax.bench.demo_text import show_interval
     >>> show_interval((0.8, 0.75, 0.851, 0.026))
     '0.800 [0.750, 0.851]'
     """
@@ -123,7 +123,7 @@ def join(names: Sequence[str]) -> str:
 
     Examples
     --------
-    >>> from aucmax.bench.demo_words import join
+    >>> from aucmax.bench.demo_text import join
     >>> join(["a"]), join(["a", "b", "c"])
     ('a', 'a, b and c')
     """
@@ -162,7 +162,7 @@ def chance_of_one(n_tests: int) -> float:
 
     Examples
     --------
-    >>> from aucmax.bench.demo_words import chance_of_one
+    >>> from aucmax.bench.demo_text import chance_of_one
     >>> round(chance_of_one(12), 2)
     0.46
     """

@@ -34,7 +34,7 @@ def show_value(value: float | None, metric: str, table: Table) -> str:
     Examples
     --------
     >>> from aucmax.bench.protocol import Table
-    >>> from aucmax.bench.wording import show_value
+    >>> from aucmax.bench.formatting import show_value
     >>> table = Table("2", "", ("diabetes",), ("OPAUC",), percent=True, digits=2)
     >>> show_value(0.83094, "auc", table), show_value(12.345, "train_s", table)
     ('83.09', '12.3')
@@ -53,7 +53,7 @@ def show_number(value: float, digits: int = 3) -> str:
 
     Examples
     --------
-    >>> from aucmax.bench.wording import show_number
+    >>> from aucmax.bench.formatting import show_number
     >>> show_number(0.0000512), show_number(999.7), show_number(123456.7)
     ('0.0000512', '1000', '123457')
     """
@@ -69,7 +69,7 @@ def show_p(p_value: float) -> str:
 
     Examples
     --------
-    >>> from aucmax.bench.wording import show_p
+    >>> from aucmax.bench.formatting import show_p
     >>> show_p(0.0496), show_p(3e-12)
     ('0.0496', '<0.0001')
     """
@@ -178,7 +178,7 @@ def describe_allowance(table: Table) -> str:
     Examples
     --------
     >>> from aucmax.bench.protocol import Table
-    >>> from aucmax.bench.wording import describe_allowance
+    >>> from aucmax.bench.formatting import describe_allowance
     >>> describe_allowance(Table("2", "", ("diabetes",), ("OPAUC",), percent=True))
     "Below is by more than the paper's standard deviation, and 0.5 at least."
     """
@@ -211,7 +211,7 @@ def command_for(paper: Paper, *, table: str = "", figure: str = "") -> str:
     Examples
     --------
     >>> from aucmax.bench.protocol import load_paper
-    >>> from aucmax.bench.wording import command_for
+    >>> from aucmax.bench.formatting import command_for
     >>> command_for(load_paper("gao2013"), table="2")
     'aucmax bench run gao2013 --table 2'
     """
