@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-import errno
-import hashlib
-
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from aucmax.datasets import DatasetDamaged, DatasetUnavailable, info, load, loading
+from aucmax.datasets import DatasetDamaged, DatasetUnavailable, info, load
 
 X_TRAIN = [[1, 0, 2.5], [0, 1, 0], [4, 0, 0]]
 X_TEST = [[0, 0, 1], [2, 0, 0]]
-DELETED = "The file was deleted; run again to fetch it anew"
 
 
 @pytest.fixture
@@ -77,9 +73,7 @@ def test_public_table_with_labels_of_its_own(toy, cache):
     assert_array_equal(data.X.toarray(), X_TRAIN)
     assert_array_equal(data.y, [1, -1, -1])
     (cache / "toy.data").write_text(table.replace("good", "fair"))
-    with pytest.raises(
-        DatasetDamaged, match=f"label 'fair'; expected: good, bad. {DELETED}"
-    ):
+    with pytest.raises(DatasetDamaged, match="label good, bad expected, fair found"):
         load("toy")
 
 
@@ -116,72 +110,18 @@ def test_rows_that_were_written_by_hand_have_single_labels(toy, mirror):
 
 # One line too few, a wrong label, a wrong index.
 WRONG = [
-    ("1 1:1\n-1 1:2\n", "rows 3 expected, 2 found"),
-    ("1 1:1\n1 1:2\n-1 1:1\n", "'1': 1} expected, .*'1': 2} found"),
+    ("1 1:1\n-1 1:2\n", "3 rows expected, 2 found. Delete it and get it again"),
+    ("1 1:1\n1 1:2\n-1 1:1\n", "'1': 1} expected, .*'1': 2} found. Delete it"),
     ("1 1:1\n-1 4:1\n-1 1:1\n", "line 2: the index 4 is beyond the 3 features"),
 ]
 
 
 @pytest.mark.parametrize(("text", "message"), WRONG)
-def test_wrong_download_without_a_checksum_is_deleted(toy, cache, text, message):
-    toy.register(toy.part("train", url="https://example.org/toy"))
-    file = cache / "toy"
-    file.write_text(text)
-    with pytest.raises(DatasetDamaged, match=rf"{file}.*{message}.*[.] {DELETED}"):
-        load("toy")
-    assert not file.exists()
-
-
-@pytest.mark.parametrize(("text", "message"), WRONG)
-def test_wrong_file_of_the_user_is_left_alone(toy, mirror, text, message):
+def test_file_that_is_not_the_published_one(toy, mirror, text, message):
     toy.register(toy.part("train", url="https://example.org/toy"))
     file = mirror / "toy"
     file.write_text(text)
-    with pytest.raises((DatasetDamaged, ValueError), match=message) as caught:
-        load("toy")
-    assert file.exists()
-    assert DELETED not in str(caught.value)
-    is_damaged = isinstance(caught.value, DatasetDamaged)
-    assert is_damaged == ("line 2" not in message)
-    assert is_damaged == str(caught.value).endswith("Delete it and get it again.")
-
-
-def test_download_with_a_right_checksum_is_kept(toy, cache):
-    text = WRONG[0][0].encode()
-    known = hashlib.sha256(text).hexdigest()
-    toy.register(toy.part("train", url="https://example.org/toy", text_sha256=known))
-    (cache / "toy").write_bytes(text)
-    with pytest.raises(DatasetDamaged, match="Delete it and get it again"):
-        load("toy")
-    assert (cache / "toy").read_bytes() == text
-
-
-@pytest.mark.parametrize(
-    "trouble", [MemoryError("full"), OSError(errno.EIO, "Input/output error")]
-)
-def test_download_is_kept_if_the_computer_fails(toy, cache, monkeypatch, trouble):
-    def fail(*args, **options):
-        try:
-            raise trouble
-        except (MemoryError, OSError) as error:
-            raise ValueError("toy cannot be read.") from error
-
-    toy.register(toy.part("train", url="https://example.org/toy"))
-    (cache / "toy").write_text("1 1:1\n-1 1:2\n-1 1:2\n")
-    monkeypatch.setattr(loading, "read_libsvm", fail)
-    with pytest.raises(ValueError, match=r"toy cannot be read\.$"):
-        load("toy")
-    assert (cache / "toy").exists()
-
-
-def test_download_that_cannot_be_deleted_is_told(toy, cache, monkeypatch):
-    def refuse(self, missing_ok=False):
-        raise PermissionError(errno.EACCES, "Permission denied", str(self))
-
-    toy.register(toy.part("train", url="https://example.org/toy"))
-    (cache / "toy").write_text(WRONG[0][0])
-    monkeypatch.setattr(type(cache), "unlink", refuse)
-    with pytest.raises(DatasetDamaged, match="Delete it and get it again"):
+    with pytest.raises((DatasetDamaged, ValueError), match=rf"{file}.*{message}"):
         load("toy")
 
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import bz2
-import errno
 import hashlib
 import os
 import sys
@@ -100,54 +99,8 @@ def test_manual_set_says_what_to_do(toy, tmp_path):
     assert "https://example.org/toy" in message
     assert "Ask the owner." in message
     assert "toy.train.svm.bz2" in message
-    assert str(tmp_path / "cache") in message
     assert "AUCMAX_DATA" in message
     assert not (tmp_path / "cache").exists()
-
-
-def test_manual_set_is_not_to_be_put_where_nothing_can_be_written(
-    toy, tmp_path, monkeypatch
-):
-    toy.register(toy.part("train"))
-    (tmp_path / "file").touch(0o755)  # Even one that may be run is no folder.
-    monkeypatch.setenv("AUCMAX_CACHE", str(tmp_path / "file" / "cache"))
-    with pytest.raises(DatasetUnavailable, match=r"AUCMAX_CACHE names .*cannot be wri"):
-        fetch("toy")
-    monkeypatch.setenv("AUCMAX_CACHE", str(tmp_path))
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
-    with pytest.raises(DatasetUnavailable, match=r"AUCMAX_CACHE names .*cannot be wri"):
-        fetch("toy")
-
-
-@pytest.mark.parametrize("below", ["", "toy.train.svm.bz2"])
-def test_mirror_that_may_not_be_searched_is_told(toy, mirror, monkeypatch, below):
-    toy.register(toy.part("train"))
-    closed = mirror / below
-    real = os.stat
-
-    def refuse(path, **options):
-        if str(path) == str(closed):
-            raise PermissionError(errno.EACCES, "Permission denied", str(path))
-        return real(path, **options)
-
-    # As root may search every folder, the refusal is made up.
-    monkeypatch.setattr(os, "stat", refuse)
-    with pytest.raises(
-        DatasetUnavailable,
-        match=f"{closed} cannot be looked at: Permission denied.*AUCMAX_DATA",
-    ):
-        fetch("toy")
-
-
-@pytest.mark.parametrize("url", [None, "http://127.0.0.1:9/toy.txt"])
-def test_folder_with_the_name_of_the_file_is_told(toy, mirror, url):
-    toy.register(toy.part("train", url=url))
-    folder = mirror / ("toy.txt" if url else "toy.train.svm.bz2")
-    folder.mkdir()
-    with pytest.raises(
-        DatasetUnavailable, match=f"{folder} is a folder, not a file[.] (Its home|Put)"
-    ):
-        fetch("toy")
 
 
 def test_variable_that_names_no_folder_is_refused(monkeypatch, tmp_path):

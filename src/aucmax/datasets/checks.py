@@ -2,25 +2,24 @@
 """Whether a file is whole, and the one that was published."""
 
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from aucmax.datasets.errors import DatasetDamaged
-from aucmax.datasets.folders import Found
+from aucmax.datasets.folders import LocatedFile
 from aucmax.datasets.parts import Part
 from aucmax.io.source import UNPACKING_ERRORS, open_binary
 
-BLOCK = 1 << 20
 # What may stand before the text of a web page: a byte order mark, and white space.
 BEFORE_TEXT = b"\xef\xbb\xbf \t\r\n"
 # Files found whole in this process, by path, size and time of the last change.
 _checked: set[tuple[str, int, int]] = set()
 
 
-def check(part: Part, found: Found) -> None:
+def check(part: Part, found: LocatedFile) -> None:
     """Raise `DatasetDamaged` unless the file is the one that was published.
 
-    The size is checked every time; the checksum once per process, or again if the file
-    has changed since.
+    A file that has not changed is read once per process.
     """
     state = found.path.stat()
     key = (str(found.path), state.st_size, state.st_mtime_ns)
@@ -28,7 +27,7 @@ def check(part: Part, found: Found) -> None:
         return
     try:
         if found.is_public:
-            check_public(part, found.path)
+            _check_public(part, found.path)
         else:
             _compare("bytes", part.bytes, state.st_size)
             if part.sha256 is not None:
@@ -41,7 +40,24 @@ def check(part: Part, found: Found) -> None:
     _checked.add(key)
 
 
-def check_public(part: Part, path: Path) -> None:
+def check_download(part: Part, path: Path) -> None:
+    """Raise `DatasetDamaged` unless what arrived may be the public file.
+
+    Where no checksum is known, it must be possible to unpack it to its end, and it must
+    not be a web page, which some servers send in place of an error.
+    """
+    _check_public(part, path)
+    if part.url_hash is None and part.text_sha256 is None:
+        start = b""
+        for line in _lines(path, _public_suffix(part)):
+            start = start or line.lstrip(BEFORE_TEXT)
+        if not start:
+            raise DatasetDamaged("it is empty")
+        if start.startswith(b"<"):
+            raise DatasetDamaged("it begins with '<', as a web page does")
+
+
+def _check_public(part: Part, path: Path) -> None:
     """Compare a public file with the checksums known of it."""
     if part.url_hash is not None:
         algorithm, _, expected = part.url_hash.partition(":")
@@ -49,28 +65,6 @@ def check_public(part: Part, path: Path) -> None:
     if part.text_sha256 is not None:
         received = text_sha256(path, _public_suffix(part))
         _compare("sha256 of the text", part.text_sha256, received)
-
-
-def check_download(part: Part, path: Path) -> None:
-    """Raise `DatasetDamaged` unless what arrived may be the public file.
-
-    Where no checksum is known, it must be possible to unpack it to its end, and it must
-    not be a web page, which some servers send in place of an error.
-    """
-    if part.has_checksum:
-        check_public(part, path)
-        return
-    try:
-        with open_binary(path, _public_suffix(part)) as file:
-            start = file.read(BLOCK)
-            while file.read(BLOCK):
-                pass
-    except UNPACKING_ERRORS as error:
-        raise DatasetDamaged(f"it cannot be unpacked ({error})") from error
-    if not start:
-        raise DatasetDamaged("it is empty")
-    if start.lstrip(BEFORE_TEXT).startswith(b"<"):
-        raise DatasetDamaged("it begins with '<', as a web page does")
 
 
 def file_hash(path: Path, algorithm: str) -> str:
@@ -85,13 +79,17 @@ def text_sha256(path: Path, suffix: str | None = None) -> str:
     White space at the ends of lines does not count, because copies differ in it.
     """
     digest = hashlib.sha256()
+    for line in _lines(path, suffix):
+        digest.update(line.rstrip() + b"\n")
+    return digest.hexdigest()
+
+
+def _lines(path: Path, suffix: str | None) -> Iterator[bytes]:
     try:
         with open_binary(path, suffix) as file:
-            for line in file:
-                digest.update(line.rstrip() + b"\n")
+            yield from file
     except UNPACKING_ERRORS as error:
         raise DatasetDamaged(f"it cannot be unpacked ({error})") from error
-    return digest.hexdigest()
 
 
 def _public_suffix(part: Part) -> str:

@@ -3,7 +3,6 @@
 
 import contextlib
 import os
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
@@ -17,7 +16,7 @@ DATA_VARIABLE, CACHE_VARIABLE = "AUCMAX_DATA", "AUCMAX_CACHE"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LocatedFile:
     """A file on this computer.
 
     Attributes
@@ -35,32 +34,14 @@ class Found:
     is_public: bool
 
 
-def find(part: Part) -> Found | None:
+def find(part: Part) -> LocatedFile | None:
     """Return the first file that holds the part: mirror, cache, then this package."""
-    for found in _candidates(part):
-        if stat.S_ISREG(_mode(found.path)):
-            return found
+    for place, folder in _folders():
+        if (folder / part.file).is_file():
+            return LocatedFile(place, folder / part.file, is_public=False)
+        if part.public_file is not None and (folder / part.public_file).is_file():
+            return LocatedFile(place, folder / part.public_file, is_public=True)
     return None
-
-
-def find_folders(part: Part) -> list[Path]:
-    """Return the folders that have the name of a file of the part."""
-    paths = [found.path for found in _candidates(part)]
-    return [path for path in paths if stat.S_ISDIR(_mode(path))]
-
-
-def mirror_folder() -> Path | None:
-    """Return the folder that ``AUCMAX_DATA`` names, or None if it is not set."""
-    name = os.environ.get(DATA_VARIABLE)
-    if not name:
-        return None
-    folder = Path(name).expanduser()
-    if not stat.S_ISDIR(_mode(folder)):
-        raise DatasetUnavailable(
-            f"{DATA_VARIABLE} is set to {name!r}, which is not a folder. Set it to the "
-            f"folder with the data files, or unset it."
-        )
-    return folder
 
 
 def cache_folder() -> Path:
@@ -72,33 +53,17 @@ def cache_folder() -> Path:
 
 
 def _folders() -> Iterator[tuple[str, Path]]:
-    mirror = mirror_folder()
-    if mirror is not None:
+    name = os.environ.get(DATA_VARIABLE)
+    if name:
+        mirror = Path(name).expanduser()
+        if not mirror.is_dir():
+            raise DatasetUnavailable(
+                f"{DATA_VARIABLE} is set to {name!r}, which is not a folder. Set it to "
+                f"the folder with the data files, or unset it."
+            )
         yield "mirror", mirror
     # Without pooch, nothing can have been downloaded.
     with contextlib.suppress(ImportError):
         yield "cache", cache_folder()
     with resources.as_file(resources.files("aucmax.datasets") / "data") as folder:
         yield "package", folder
-
-
-def _candidates(part: Part) -> Iterator[Found]:
-    for place, folder in _folders():
-        yield Found(place, folder / part.file, is_public=False)
-        if part.public_file is not None:
-            yield Found(place, folder / part.public_file, is_public=True)
-
-
-def _mode(path: Path) -> int:
-    """Return what kind of file has this name, or 0 if there is none."""
-    try:
-        return path.stat().st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        return 0
-    except OSError as error:
-        # Most likely the folder may not be searched.
-        raise DatasetUnavailable(
-            f"{path} cannot be looked at: {error.strerror}. Change the rights of its "
-            f"folder, or name another one in the variable {DATA_VARIABLE} (for your "
-            f"own files) or {CACHE_VARIABLE} (for downloads)."
-        ) from error

@@ -12,10 +12,10 @@ from scipy import sparse
 
 from aucmax._utils.typing import Matrix
 from aucmax.datasets.errors import DatasetDamaged, DatasetUnavailable
-from aucmax.datasets.folders import Found, find
+from aucmax.datasets.folders import LocatedFile, find
 from aucmax.datasets.parts import Part
 from aucmax.datasets.registry import DatasetInfo, info
-from aucmax.datasets.store import discard, locate, select
+from aucmax.datasets.store import locate, select
 from aucmax.io import read_csv, read_libsvm
 
 
@@ -73,8 +73,7 @@ def load(
         If a file is not at hand and cannot be downloaded, or if the files at hand do
         not fit together.
     DatasetDamaged
-        If a file is not the one that was published. A download for which no checksum is
-        known is then deleted.
+        If a file is not the one that was published.
 
     Examples
     --------
@@ -89,7 +88,7 @@ def load(
     chosen = info(name)
     parts = select(chosen, part)
     _refuse_mixture(chosen, parts)
-    loaded = [_load_part(chosen, each, progress) for each in parts]
+    loaded = [_read(chosen, each, locate(chosen, each, progress)) for each in parts]
     blocks, labels = zip(*loaded, strict=True)
     X = blocks[0] if len(blocks) == 1 else sparse.vstack(blocks, format="csr")
     return Dataset(X.toarray() if dense else X, np.concatenate(labels), chosen)
@@ -109,25 +108,9 @@ def _refuse_mixture(chosen: DatasetInfo, parts: Sequence[Part]) -> None:
             )
 
 
-def _load_part(
-    chosen: DatasetInfo, part: Part, progress: bool | None
+def _read(
+    chosen: DatasetInfo, part: Part, found: LocatedFile
 ) -> tuple[Matrix, NDArray[Any]]:
-    found = locate(chosen, part, progress)
-    try:
-        X, y = _read(chosen, part, found)
-        _count(part, found.path, y)
-    except (ValueError, DatasetDamaged) as error:
-        if discard(part, found, error):
-            raise DatasetDamaged(
-                f"{error} The file was deleted; run again to fetch it anew."
-            ) from error
-        if isinstance(error, DatasetDamaged):
-            raise DatasetDamaged(f"{error} Delete it and get it again.") from error
-        raise
-    return X, y
-
-
-def _read(chosen: DatasetInfo, part: Part, found: Found) -> tuple[Matrix, NDArray[Any]]:
     if found.is_public and part.format == "csv":
         table, y = read_csv(found.path, header=False, **part.options)
         X = sparse.csr_matrix(table)
@@ -135,33 +118,34 @@ def _read(chosen: DatasetInfo, part: Part, found: Found) -> tuple[Matrix, NDArra
         # Rows a user wrote by hand, for want of a download, may have single labels.
         multilabel = chosen.task == "multilabel" and found.is_public
         X, y = read_libsvm(found.path, chosen.n_features, multilabel=multilabel)
-    return X, _translated(y, part.labels, found.path) if found.is_public else y
+    if found.is_public and part.labels:
+        y = _translated(y, part.labels, found.path)
+    _count(part, found.path, y)
+    return X, y
 
 
 def _translated(y: NDArray[Any], labels: Mapping[str, int], path: Path) -> NDArray[Any]:
     """Replace the labels of a public file."""
-    if not labels:
-        return y
     values, inverse = np.unique(y, return_inverse=True)
-    unknown = [str(value) for value in values if str(value) not in labels]
-    if unknown:
-        raise DatasetDamaged(
-            f"{path} has the label {unknown[0]!r}; expected: {', '.join(labels)}."
-        )
-    new = np.array([labels[str(value)] for value in values], dtype=np.int64)
-    return new[inverse]
+    for value in map(str, values):
+        if value not in labels:
+            raise _not_published(path, f"label {', '.join(labels)}", value)
+    return np.array([labels[str(value)] for value in values], dtype=np.int64)[inverse]
 
 
 def _count(part: Part, path: Path, y: NDArray[Any]) -> None:
     """Compare rows and labels with what was published."""
-    expected: Any = part.n_rows
-    received: Any = len(y)
-    if expected == received and part.class_counts is not None and y.ndim == 1:
+    if len(y) != part.n_rows:
+        raise _not_published(path, f"{part.n_rows} rows", len(y))
+    if part.class_counts is not None and y.ndim == 1:
         values, counts = np.unique(y, return_counts=True)
-        expected = dict(sorted(part.class_counts.items()))
-        received = dict(sorted(zip(map(str, values), map(int, counts), strict=True)))
-    if expected != received:
-        raise DatasetDamaged(
-            f"{path} is not the published file: rows {expected} expected, {received} "
-            f"found."
-        )
+        received = dict(zip(map(str, values), map(int, counts), strict=True))
+        if received != part.class_counts:
+            raise _not_published(path, f"rows {dict(part.class_counts)}", received)
+
+
+def _not_published(path: Path, expected: str, received: Any) -> DatasetDamaged:
+    return DatasetDamaged(
+        f"{path} is not the published file: {expected} expected, {received} found. "
+        f"Delete it and get it again."
+    )

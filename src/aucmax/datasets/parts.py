@@ -58,8 +58,3 @@ class Part:
     def public_file(self) -> str | None:
         """Name of the public file, or None."""
         return self.url.rpartition("/")[2] if self.url else None
-
-    @property
-    def has_checksum(self) -> bool:
-        """Whether a checksum of the public file is known."""
-        return self.url_hash is not None or self.text_sha256 is not None

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The files of a data set, from the nearest place that has them."""
 
-import os
 from pathlib import Path
 
 from aucmax.datasets.checks import check
@@ -10,10 +9,9 @@ from aucmax.datasets.errors import DatasetDamaged, DatasetUnavailable
 from aucmax.datasets.folders import (
     CACHE_VARIABLE,
     DATA_VARIABLE,
-    Found,
+    LocatedFile,
     cache_folder,
     find,
-    find_folders,
 )
 from aucmax.datasets.parts import Part
 from aucmax.datasets.registry import DatasetInfo, info
@@ -83,91 +81,44 @@ def select(chosen: DatasetInfo, part: str) -> list[Part]:
     )
 
 
-def locate(chosen: DatasetInfo, part: Part, progress: bool | None = None) -> Found:
+def locate(
+    chosen: DatasetInfo, part: Part, progress: bool | None = None
+) -> LocatedFile:
     """Return a checked file of a part, downloading it if it is not at hand."""
     found = find(part)
     if found is None:
-        return Found("cache", _download(chosen, part, progress), is_public=True)
+        return LocatedFile("cache", _download(chosen, part, progress), is_public=True)
     check(part, found)
     return found
 
 
-def discard(part: Part, found: Found, error: BaseException) -> bool:
-    """Delete a download whose rows are not those published; say whether that was done.
-
-    Without a checksum, it would be found again and again. A file with a checksum is
-    whole, so the trouble is elsewhere; and those in a mirror are the user's.
-    """
-    is_ours = found.place == "cache" and found.is_public and not part.has_checksum
-    if not is_ours or _is_system_trouble(error):
-        return False
-    try:
-        found.path.unlink()
-    except OSError:
-        return False
-    return True
-
-
-def _is_system_trouble(error: BaseException | None) -> bool:
-    """Say whether memory or the disk failed, so that the file may still be right."""
-    while error is not None:
-        # Errors of unpacking, and our own, have no number.
-        has_number = isinstance(error, OSError) and error.errno is not None
-        if has_number or isinstance(error, MemoryError):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
-
-
 def _download(chosen: DatasetInfo, part: Part, progress: bool | None) -> Path:
-    which = f"{chosen.name} ({part.name}) is not at hand"
+    lacking = f"{chosen.name} ({part.name}) is not at hand"
+    target = f"a folder that the variable {DATA_VARIABLE} names"
     if part.url is None:
         raise DatasetUnavailable(
-            f"{which} and has no plain download.{_in_the_way(part)} "
-            f"Its home: {chosen.source} . {chosen.notes} Write the rows as svmlight "
-            f"text, under the name {part.file}, into {_target()}."
+            f"{lacking} and has no plain download. Its home: {chosen.source} . "
+            f"{chosen.notes} Write the rows as svmlight text, under the name "
+            f"{part.file}, into {target}."
         )
     try:
-        return download(part, cache_folder(), progress=progress)
+        cache = cache_folder()
+        return download(part, cache, progress=progress)
+    except ImportError as error:
+        raise DatasetUnavailable(f"{lacking}. {error}") from error
     except DatasetDamaged as error:
         raise DatasetDamaged(
             f"What {part.url} sent is not {part.public_file}, and was deleted: "
-            f"{error}. Try again, or put the right file into {_target()}."
+            f"{error}. Try again, or put the right file into {target}."
         ) from error
-    # A missing pooch is an ImportError.
-    except (OSError, ImportError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
+    except OSError as error:
+        if error.errno is not None:
             raise DatasetUnavailable(
-                f"{which}, and {part.public_file} cannot be written to "
-                f"{cache_folder()}: {error.strerror}. Name a folder that can be "
-                f"written in the variable {CACHE_VARIABLE}."
+                f"{lacking}, and {part.public_file} cannot be written to {cache}: "
+                f"{error.strerror}. Name a folder that can be written in the variable "
+                f"{CACHE_VARIABLE}."
             ) from error
         raise DatasetUnavailable(
-            f"{which}, and {part.public_file} cannot be downloaded from {part.url} : "
-            f"{error}.{_in_the_way(part)} Put that file into {_target()}."
+            f"{lacking}, and {part.public_file} cannot be downloaded from {part.url} : "
+            f"{error}. Put that file into {target}."
         ) from error
-
-
-def _in_the_way(part: Part) -> str:
-    """Return a sentence on each folder that may have been taken for the file."""
-    return "".join(f" {path} is a folder, not a file." for path in find_folders(part))
-
-
-def _target() -> str:
-    """Return where to put a file."""
-    try:
-        folder = cache_folder()
-    except ImportError:
-        return f"a folder that the variable {DATA_VARIABLE} names"
-    if _can_write(folder):
-        return f"{folder}, or into a folder that the variable {DATA_VARIABLE} names"
-    return (
-        f"a folder that the variable {DATA_VARIABLE} or {CACHE_VARIABLE} names "
-        f"({folder} cannot be written)"
-    )
-
-
-def _can_write(folder: Path) -> bool:
-    """Say whether files can be put into a folder, which may have to be made first."""
-    there = next(f for f in (folder, *folder.parents) if os.path.exists(f))
-    return os.path.isdir(there) and os.access(there, os.W_OK | os.X_OK)
