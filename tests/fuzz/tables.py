@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from fuzz.mutations import mutate
 
-TEXT = ["csv", "tsv", "txt", "jsonl", "svm", "arff"]
+TEXT = ["csv", "tsv", "txt", "jsonl", "svm"]
 BINARY = ["parquet", "feather", "arrow", "ipc"]
 SUFFIXES = [
     *TEXT * 2,
@@ -146,13 +146,6 @@ def _svm(table, variant):
     return "".join(f"{y} 1:{a:g} 5:{b}{tail}\n" for y, a, b in rows).encode()
 
 
-def _arff(table, variant):
-    head = "@relation r\n% remark\n@attribute real numeric\n@attribute kind {a,b,c}\n"
-    rows = zip(table["real"], table["kind"], table["y"], strict=True)
-    body = "".join(f"{'?' if a != a else a},{k},{y}\n" for a, k, y in rows)
-    return (head + "@attribute y {0,1}\n@data\n" + body).encode()
-
-
 def _parquet(table, variant):
     out = io.BytesIO()
     pq.write_table(
@@ -184,7 +177,6 @@ MAKERS = {
     "txt": _csv,
     "jsonl": _jsonl,
     "svm": _svm,
-    "arff": _arff,
     "parquet": _parquet,
     "arrow": _arrow,
     "feather": _arrow,

@@ -10,7 +10,6 @@ from fuzz.mutations import mutate
 from scipy import sparse
 
 from aucmax.io import (
-    read_arff,
     read_batches,
     read_csv,
     read_libsvm,
@@ -31,11 +30,7 @@ def draw_file(rng, folder, suffixes=tables.SUFFIXES):
 
 def table_case(rng, folder):
     path, kind = draw_file(rng, folder)
-    if kind == "arff":
-        kind = rng.choice(["csv", "svm"])
-    format = rng.choice([None, kind]) if path.suffix != ".arff" else kind
-    if ".arff." in path.name:
-        format = kind
+    format = rng.choice([None, kind])
     target = None if kind == "svm" else rng.choice(["y", "y", "town", -1, None])
     columns = rng.choice([None, None, ["real", "town"]]) if target == "y" else None
     with naming(path, "the file given"):
@@ -48,7 +43,7 @@ def table_case(rng, folder):
 
 
 def batches_case(rng, folder):
-    suffixes = [s for s in tables.SUFFIXES if "arff" not in s and "xz" not in s]
+    suffixes = [s for s in tables.SUFFIXES if "xz" not in s]
     path, kind = draw_file(rng, folder, suffixes)
     options = {"batch_rows": rng.choice([1, 7, 50]), "prefetch": rng.choice([0, 0, 2])}
     if kind != "svm":
@@ -82,7 +77,6 @@ def readers_case(rng, folder):
     reader, suffixes = rng.choice(
         [
             (read_csv, ["csv", "csv.gz"]),
-            (read_arff, ["arff", "arff.bz2"]),
             (read_libsvm, ["svm", "svm.gz"]),
             (read_parquet, ["parquet"]),
         ]

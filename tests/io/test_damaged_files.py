@@ -20,7 +20,6 @@ from aucmax.io import (
     _arrow,
     _errors,
     lines,
-    read_arff,
     read_batches,
     read_csv,
     read_libsvm,
@@ -37,15 +36,6 @@ TABLE = pa.table(
         "y": ["no", "yes"] * 6,
     }
 )
-ARFF = b"""@relation 'a b'
-@attribute w numeric
-@attribute 'c d' {red, 'gr een'}
-@attribute y {no,yes}
-@data
-80.5,red,yes
-77,'gr een',no
-% no row
-"""
 # What readers trip over.
 PIECES = [
     *(b"\0", b"\xff", b"\xff\xff\xff\x7f", b"\xff\xfe", b"\xc3", b'"', b"'", b"\n"),
@@ -86,7 +76,6 @@ def whole_files():
         "a.csv.gz": gzip.compress(csv),
         "a.svm": svm,
         "a.svm.bz2": bz2.compress(svm),
-        "a.arff": ARFF,
         "a.jsonl": json_lines,
         "a.zip": file.getvalue(),
         "a.parquet": parquet_file(),
@@ -116,8 +105,6 @@ def damage(data, rng):
 
 
 def ways_to_read(file):
-    if ".arff" in file.name:
-        return [lambda: read_arff(file)]
     if ".svm" in file.name:
         return [lambda: read_table(file), lambda: list(read_batches(file))]
     options = {"target": "y", "categories": "one-hot", "missing": 0.0}
@@ -152,28 +139,24 @@ def test_damaged_at_random(tmp_path, name):
 # In a process of its own, as it never ended.
 HANG = """
 import sys
-from aucmax.io import read_arff, read_table
-for read, file in zip([read_table, read_arff], sys.argv[1:]):
-    try:
-        read(file)
-    except ValueError as error:
-        print(error)
+from aucmax.io import read_table
+try:
+    read_table(sys.argv[1])
+except ValueError as error:
+    print(error)
 """
 
 
 def test_long_cells_take_linear_time(tmp_path):
-    svm, arff = tmp_path / "a.svm.bz2", tmp_path / "a.arff"
+    svm = tmp_path / "a.svm.bz2"
     svm.write_bytes(bz2.compress(b"1 1:" + b"1" * 10**6 + b"x\n"))
-    arff.write_bytes(ARFF + b"1,red" + b" " * 10**6 + b"x,'no'\\\n")
     done = subprocess.run(
-        [sys.executable, "-c", HANG, svm, arff],
+        [sys.executable, "-c", HANG, svm],
         capture_output=True,
         text=True,
         timeout=120,
     )
-    said = done.stdout.splitlines()
-    assert said[0].startswith(f"{svm}, line 1: the value '1111")
-    assert said[1].startswith(f"{arff}, line 9: ")
+    assert done.stdout.startswith(f"{svm}, line 1: the value '1111")
 
 
 def endless(n):
@@ -181,7 +164,6 @@ def endless(n):
         "a.csv": b"a,y\n1,0\n" + b"2" * n,
         "a.csv.gz": gzip.compress(b"a,y\n1,0\n" + b"2" * n),
         "a.svm.bz2": bz2.compress(b"1 1:1\n0 1:2\n" + b"3" * n),
-        "a.arff.gz": gzip.compress(ARFF[: ARFF.index(b"%")] + b"4" * n),
     }
 
 
@@ -212,8 +194,7 @@ def test_line_that_does_not_end(tmp_path, monkeypatch, name):
     monkeypatch.setattr(_arrow, "BLOCK_BYTES", (bound,))
     file = tmp_path / name
     file.write_bytes(endless(2**25)[name])
-    number = 8 if ".arff" in name else 3
-    expected = rf"{re.escape(str(file))}, line {number}: .* longer than {bound} bytes"
+    expected = rf"{re.escape(str(file))}, line 3: .* longer than {bound} bytes"
     with pytest.raises(ValueError, match=expected):
         ways_to_read(file)[0]()
     # Twice: to read, and to find the line.
@@ -239,7 +220,6 @@ def test_mistakes_of_this_code_are_seen(tmp_path, monkeypatch, error):
     monkeypatch.setattr("aucmax.io._batch_text._parsed", broken)
     monkeypatch.setattr("aucmax.io.libsvm.load_svmlight_file", broken)
     monkeypatch.setattr("aucmax.io._batch_sparse.load_svmlight_file", broken)
-    monkeypatch.setattr("aucmax.io.arff.split_rows", broken)
     for name in whole_files().keys() - {"a.jsonl", "a.zip"}:
         for read in ways_to_read(tmp_path / name):
             with pytest.raises(error, match="a mistake"):
@@ -268,15 +248,6 @@ def test_long_names_and_cells_are_cut(tmp_path, text):
         for read in (read_table, read_batches, read_csv):
             error = error_of(partial(read, file, target=target))
             assert len(str(error)) < 500 + len(str(file))
-
-
-def test_long_values_of_an_attribute_are_cut(tmp_path):
-    file = tmp_path / "a.arff"
-    values = ",".join(f"v{k}" for k in range(5000))
-    file.write_text(f"@attribute {LONG} {{{values}}}\n@attribute y {{a}}\n@data\nb,a\n")
-    with pytest.raises(ValueError, match=r"is not one of .* and 4980 more") as caught:
-        read_arff(file)
-    assert len(str(caught.value)) < 500 + len(str(file))
 
 
 def test_index_with_more_digits_than_python_takes(tmp_path):

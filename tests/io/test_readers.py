@@ -10,24 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
-from scipy.io.arff import loadarff
 from sklearn.datasets import dump_svmlight_file
 
 from aucmax import datasets
-from aucmax.io import read_arff, read_csv, read_libsvm
+from aucmax.io import read_csv, read_libsvm
 from aucmax.io.text import MOST_COLUMNS
 
 PACKERS = {"": bytes, ".bz2": bz2.compress, ".gz": gzip.compress, ".xz": lzma.compress}
-ARFF = """% a comment
-@relation fruit
-@attribute weight numeric
-@attribute colour {red, green}
-@attribute 'is ripe' {no, yes}
-
-@data
-80.5,red,yes
-77,green,no
-"""
 
 
 def as_dumped(value):
@@ -72,15 +61,11 @@ def test_every_compression(tmp_path, suffix):
     X, y = read_csv(write("rows.csv", "a,b,c\n1,2,0\n3,4,1\n"))
     assert_array_equal(X, [[1, 2], [3, 4]])
     assert_array_equal(y, [0, 1])
-    X, y = read_arff(write("rows.arff", ARFF))
-    assert_array_equal(X, [[80.5, 1, 0], [77, 0, 1]])
-    assert_array_equal(y, ["yes", "no"])
 
 
 LONG = {
     read_libsvm: ("", "{} 1:{}\n"),
     read_csv: ("a,b\n", "{},{}\n"),
-    read_arff: ("@attribute a real\n@attribute b real\n@data\n", "{},{}\n"),
 }
 
 
@@ -101,15 +86,6 @@ def test_file_that_is_cut_off(tmp_path, suffix, read):
 SAME = {
     read_libsvm: ["# rows", "1 1:2 2:0.5 # first", "-1 2:4", ""],
     read_csv: ["a,b,kind", "2,0.5,1", "", "0,4,-1", ""],
-    read_arff: [
-        "@attribute a real",
-        "@attribute b real",
-        "@attribute kind {1, -1}",
-        "@data",
-        "2,0.5,1",
-        "0,4,-1",
-        "",
-    ],
 }
 
 
@@ -141,7 +117,7 @@ def test_numbers_that_only_python_knows(tmp_path, read):
             read(file)
 
 
-@pytest.mark.parametrize("read", [read_libsvm, read_csv, read_arff])
+@pytest.mark.parametrize("read", [read_libsvm, read_csv])
 def test_file_that_is_not_what_its_name_says(tmp_path, read):
     file = tmp_path / "rows.bz2"
     file.write_bytes(b"<html>not found</html>")
@@ -157,7 +133,7 @@ def test_libsvm_without_rows(tmp_path, text):
         read_libsvm(file)
 
 
-@pytest.mark.parametrize("read", [read_libsvm, read_csv, read_arff])
+@pytest.mark.parametrize("read", [read_libsvm, read_csv])
 def test_file_that_is_not_there(tmp_path, read):
     with pytest.raises(FileNotFoundError, match=r"There is no file .*rows"):
         read(tmp_path / "rows")
@@ -452,156 +428,9 @@ def test_csv_column_that_is_not_there(tmp_path, column):
         read_csv(file, drop=[column])
 
 
-def test_arff_target_by_name(tmp_path):
-    file = tmp_path / "rows.arff"
-    file.write_text(ARFF)
-    X, y = read_arff(file, target="weight")
-    assert_array_equal(X, [[1, 0, 0, 1], [0, 1, 1, 0]])
-    assert_array_equal(y, [80.5, 77])
-    with pytest.raises(
-        ValueError, match=r"no column 'price'. It has 3 columns: 'weight'"
-    ):
-        read_arff(file, target="price")
-
-
-def test_arff_numbers_as_classes(tmp_path):
-    file = tmp_path / "rows.arff"
-    file.write_text(
-        ARFF.replace("{no, yes}", "{0, 1}").replace("yes", "1").replace("no\n", "0\n")
-    )
-    y = read_arff(file)[1]
-    assert y.dtype == np.int64
-    assert y.tolist() == [1, 0]
-
-
-@given(data=st.data())
-@settings(max_examples=60, deadline=None)
-def test_arff_is_read_as_scipy_reads_it(data, tmp_path_factory):
-    n = data.draw(st.integers(1, 4))
-    names = ["red", "green", "7"]
-    words = st.sampled_from(names)
-    numbers = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-9, 9)
-    kinds = data.draw(st.lists(st.sampled_from([words, numbers]), min_size=1))
-    columns = [data.draw(st.lists(kind, min_size=n, max_size=n)) for kind in kinds]
-    declared = {words: "{" + ", ".join(names) + "}", numbers: "REAL"}
-    header = [f"@attribute x{k} {declared[kind]}" for k, kind in enumerate(kinds)]
-    rows = [", ".join(map(str, row)) for row in zip(*columns, [0] * n, strict=True)]
-    text = ["@relation r", *header, "@attribute y integer", "@data", *rows]
-    file = tmp_path_factory.getbasetemp() / "scipy.arff"
-    file.write_text("\n".join(text) + "\n")
-    X, y = read_arff(file)
-    assert_array_equal(y, np.zeros(n))
-    expected = [loadarff(file)[0][f"x{k}"][:, None] for k in range(len(kinds))]
-    parts = [
-        column if kind is numbers else column == np.array(names, dtype=bytes)
-        for kind, column in zip(kinds, expected, strict=True)
-    ]
-    assert_array_equal(X, np.column_stack(parts).astype(float))
-
-
-def test_arff_labels_that_are_too_large(tmp_path):
-    file = tmp_path / "rows.arff"
-    file.write_text(ARFF.replace("77", "9007199254740993"))
-    with pytest.raises(ValueError, match="line 9: the label '9007199254740993' is too"):
-        read_arff(file, target="weight")
-    labels = ["9007199254740992", "9007199254740993"]
-    text = ARFF.replace("{no, yes}", "{" + ",".join(labels) + "}")
-    file.write_text(text.replace("yes", labels[1]).replace("no\n", labels[0] + "\n"))
-    assert read_arff(file)[1].tolist() == [2**53 + 1, 2**53]
-
-
-def test_arff_values_in_quotes_and_of_any_script(tmp_path):
-    file = tmp_path / "rows.arff"
-    file.write_text(
-        """@RELATION 'a name'
-@Attribute "o'clock" INTEGER
-@attribute place { 'Graz, Austria' , "Zürich" , naïve, 'it\\'s' }  % where
-@attribute size{small,'very large'}
-@attribute kind {gut, nicht\tgut}
-@DATA
-1, 'Graz, Austria' , small, gut
-  2,"Zürich",'very large' ,gut
-% 3,4,5,6
-3,na\u00efve,small,gut
-4,'it\\'s', "small",gut
-""".replace("nicht\tgut", "'nicht gut'"),
-        encoding="utf-8",
-    )
-    X, y = read_arff(file)
-    assert_array_equal(X[:, 0], [1, 2, 3, 4])
-    assert_array_equal(X[:, 1:5], np.eye(4))
-    assert_array_equal(X[:, 5:], [[1, 0], [0, 1], [1, 0], [1, 0]])
-    assert y.tolist() == ["gut"] * 4
-    assert_array_equal(read_arff(file, target="o'clock")[1], [1, 2, 3, 4])
-
-
-def test_arff_with_tabs(tmp_path):
-    file = tmp_path / "rows.arff"
-    file.write_text(ARFF.replace(",red,", "\t red \t").replace(",green,", "\tgreen\t"))
-    X, y = read_arff(file)
-    assert_array_equal(X, [[80.5, 1, 0], [77, 0, 1]])
-    assert y.tolist() == ["yes", "no"]
-
-
-def test_arff_names_of_classes_that_look_like_no_number(tmp_path):
-    file = tmp_path / "rows.arff"
-    file.write_text(ARFF.replace("{no, yes}", "{1, nan}").replace("yes", "nan"))
-    with pytest.raises(ValueError, match="line 9: 'no', for 'is ripe', is not one of"):
-        read_arff(file)
-    file.write_text(file.read_text().replace("green,no", "green,1"))
-    assert read_arff(file)[1].tolist() == ["nan", "1"]
-
-
-ARFF_FAULTS = {
-    "77,green": "2 values for 3 attributes",
-    "77,green,no,1": "4 values for 3 attributes",
-    "77,blue,no": "'blue', for 'colour', is not one of 'red', 'green'",
-    "77,green,?": "'?', for 'is ripe', is not one of 'no', 'yes'",
-    "77,?,no": "'?', for 'colour', is not one of 'red', 'green'",
-    "heavy,green,no": "'heavy', for 'weight', is not a finite number",
-    "?,green,no": "'?', for 'weight', is not a finite number",
-    "inf,green,no": "'inf', for 'weight', is not a finite number",
-    "1_0,green,no": "'1_0', for 'weight', is not a finite number",
-    "77,'green,no": "a quote that is not closed, or goes on after it in \"77,'green,no",
-    "77,'green'x,no": "a quote that is not closed, or goes on after it",
-    "{0 77, 1 green}": "'{0 77, 1 green}' is a row in ARFF's sparse form, which is not",
-}
-
-
-@pytest.mark.parametrize("fault", ARFF_FAULTS)
-def test_arff_faults(tmp_path, fault):
-    file = tmp_path / "rows.arff"
-    file.write_text(ARFF.replace("77,green,no", fault))
-    expected = f"{file}, line 9: {ARFF_FAULTS[fault]}"
-    with pytest.raises(ValueError, match=re.escape(expected)):
-        read_arff(file)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", "has no rows"),
-        ("hello\n", "line 1: 'hello' is not a declaration"),
-        (ARFF.partition("80.5")[0], "has no rows"),
-        (ARFF.replace("numeric", "string"), "line 3: the type 'string' of 'weight'"),
-        (ARFF.replace("numeric", "date"), "line 3: the type 'date' of 'weight'"),
-        (ARFF.replace("{red,", "{'red,"), "line 4: a quote that is not closed"),
-        (ARFF.replace("weight", "colour"), "more than one column named 'colour'"),
-        (ARFF.replace("@data", ""), "line 8: '80.5,red,yes' is not a declaration"),
-        ("@attribute a real\n@data\n1\n", "has no attribute besides the target"),
-    ],
-)
-def test_arff_that_is_not_one(tmp_path, text, expected):
-    file = tmp_path / "rows.arff"
-    file.write_text(text)
-    with pytest.raises(ValueError, match=expected):
-        read_arff(file)
-
-
 def test_readers_are_among_the_data_sets_too():
     assert datasets.read_libsvm is read_libsvm
     assert datasets.read_csv is read_csv
-    assert datasets.read_arff is read_arff
 
 
 def test_old_line_ends_are_no_columns(tmp_path):

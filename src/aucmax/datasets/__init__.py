@@ -19,7 +19,7 @@ from aucmax.datasets.parts import Part
 from aucmax.datasets.registry import DatasetInfo, info, list_datasets
 from aucmax.datasets.store import fetch
 from aucmax.datasets.streams import drifting_stream, make_imbalanced
-from aucmax.io import read_arff, read_csv, read_libsvm
+from aucmax.io import read_csv, read_libsvm
 
 __all__ = [
     "Bundle",
@@ -36,7 +36,6 @@ __all__ = [
     "load",
     "load_bundled",
     "make_imbalanced",
-    "read_arff",
     "read_csv",
     "read_libsvm",
 ]

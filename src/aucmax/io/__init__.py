@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files in and out: tables, and models without pickle."""
 
-from aucmax.io.arff import read_arff
 from aucmax.io.batches import Batches, read_batches
 from aucmax.io.card import model_card
 from aucmax.io.checkpoints import Checkpoints
@@ -19,7 +18,6 @@ __all__ = [
     "UntrustedModel",
     "load",
     "model_card",
-    "read_arff",
     "read_batches",
     "read_csv",
     "read_libsvm",
