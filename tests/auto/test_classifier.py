@@ -158,7 +158,7 @@ def test_arrays_with_missing_values_sparse_rows_and_float32(glass):
 
 
 def test_text_like_rows_stay_sparse(monkeypatch):
-    monkeypatch.setattr("aucmax.auto.table.DENSE_VALUES", 1000)
+    monkeypatch.setattr("aucmax.auto.sparse_rows.DENSE_VALUES", 1000)
     rng = np.random.default_rng(0)
     X = sparse.random_array((300, 3000), density=0.01, rng=rng, format="csr")
     y = (X[:, :300].sum(axis=1) > np.median(X[:, :300].sum(axis=1))).astype(int)

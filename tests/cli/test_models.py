@@ -4,14 +4,12 @@
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 from cli.loans import make_loans
 from sklearn.base import clone
 
 import aucmax
 from aucmax.cli import _fitting
-from aucmax.cli._columns import to_days
 from aucmax.cli._data import as_kinds, kinds_of
 from aucmax.cli._fitting import (
     is_streamed,
@@ -123,22 +121,6 @@ def test_trees_of_lightgbm_that_cannot_be_checked(rng, tmp_path):
         save(model, tmp_path / "model.skops")
         with pytest.raises(UntrustedModel, match=r"lightgbm\.basic\.Booster"):
             load(tmp_path / "model.skops")
-
-
-def test_dates_become_days():
-    days = ["1970-01-03", None, "2030-05-06 07:08:09.5"]
-    naive = pd.to_datetime(pd.Series(days), format="ISO8601")
-    frame = pd.DataFrame(
-        {
-            "naive": naive,
-            "zoned": naive.dt.tz_localize("Etc/GMT-2"),
-            "spell": naive - pd.Timestamp("1970-01-01"),
-        }
-    )
-    found = to_days(frame)
-    last = (pd.Timestamp(days[2]) - pd.Timestamp(0)) / pd.Timedelta(days=1)
-    expected = [[2.0, 2.0 - 2 / 24, 2.0], [np.nan] * 3, [last, last - 2 / 24, last]]
-    np.testing.assert_allclose(found, expected, rtol=1e-15)
 
 
 @pytest.mark.parametrize("name", [n for n in MODELS if MODELS[n].streams])

@@ -29,12 +29,12 @@ from aucmax import (
 from aucmax.auto.ensemble import Ensemble, Part
 from aucmax.auto.families import ForestGroup
 from aucmax.auto.scales import Scale
-from aucmax.auto.table import Columns
-from aucmax.cli._columns import to_days
 from aucmax.io import load, save
 from aucmax.io._trusted import OURS
 from aucmax.io.models import write_model
 from aucmax.metrics import PrequentialAUC
+from aucmax.preparation.features import clip_far
+from aucmax.preparation.table import Columns
 
 RNG = np.random.default_rng(0)
 Y = np.arange(80) % 2
@@ -165,7 +165,7 @@ DENSE_CASES = [
     (OPAUC(), f"{LEARNER}.moments.products", short),
     (OPAUC(), f"{LEARNER}.moments.pending", lambda rows: rows[:, :6]),
     (OPAUC(), f"{LEARNER}.moments.sums", narrow),
-    (OPAUC(), f"{LEARNER}.learn", lambda _: to_days),
+    (OPAUC(), f"{LEARNER}.learn", lambda _: clip_far),
     (OPAUC(), f"{SAMPLE}.slots.n_seen", short),
     (OPAUC(), f"{SAMPLE}.slots.n_seen", put(2**63 - 1)),
     (OPAUC(), f"{SAMPLE}.slots.size", put(-1)),
@@ -210,7 +210,9 @@ DENSE_CASES = [
     (MIXTURE, "ensemble_.parts.0.columns", put([])),
     (MIXTURE, "ensemble_.threshold", put("high")),
     (MIXTURE, "calibration_.beta", short),
-    (MIXTURE, "columns_.is_dense", put("yes")),
+    (MIXTURE, "is_dense_", put("yes")),
+    (MIXTURE, "columns_.kinds", put(["other"])),
+    (MIXTURE, "columns_.encoders", put({0: None})),
     (PREQUENTIAL, "_tree.nodes", node("children", (10**6, 0))),
     (PREQUENTIAL, "_tree.nodes", node("children", (0, 1))),
     (PREQUENTIAL, "_tree.nodes", node("parent", 1)),
@@ -328,7 +330,7 @@ def test_refuses_a_forest_of_other_columns(tmp_path):
     scale = Scale.of_scores(forest.scores(DENSE)[:, 0])
     model = AUCClassifier()
     model.n_features_in_, model.classes_ = 5, np.array([0, 1])
-    model.columns_ = Columns(np.zeros(5, dtype=bool), {}, True)
+    model.columns_, model.is_dense_ = Columns([], {}), True
     model.ensemble_ = Ensemble([Part([forest], [0], [scale], [1.0])], 0.0)
     model.calibration_ = None
     write_model(model, tmp_path / "model.skops")
@@ -368,9 +370,7 @@ HARMLESS = {
     "aucmax.auto.families.LinearGroup",
     "aucmax.auto.leaderboard.Entry",
     "aucmax.auto.leaderboard.Leaderboard",
-    "aucmax.auto.preparation.Clip",
     "aucmax.cli._boosted.LightGBM",
-    "aucmax.cli._columns.FillEmpty",
     "aucmax.cli._neighbors.Neighbors",
     "aucmax.auto.lightgbm_text.LightGBMText",
     "aucmax.metrics.delong.AUCInterval",

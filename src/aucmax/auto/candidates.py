@@ -65,7 +65,7 @@ def _for_dense(n: int, seed: int) -> list[Group]:
 
 def _for_sparse(X: Matrix, seed: int) -> list[Group]:
     """Return what works on many thousand columns that are mostly zero."""
-    groups: list[Group] = [LinearGroup(TEXT_ALPHAS, seed=seed)]
+    groups: list[Group] = [LinearGroup(TEXT_ALPHAS, scale="length", seed=seed)]
     if not X.nnz or float(X.data.min()) >= 0.0:
         groups.append(LinearGroup(TEXT_ALPHAS, scale="tf-idf", seed=seed))
     if find_spec("lightgbm") is not None:

@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import column_or_1d
 
 from aucmax._utils.progress import report
-from aucmax._utils.state import expect, expect_type
+from aucmax._utils.state import expect, expect_flag, expect_type
 from aucmax._utils.typing import FloatArray
 from aucmax._utils.validation import (
     POSITIVE,
@@ -29,8 +29,10 @@ from aucmax.auto.ensemble import Ensemble, fit_ensemble
 from aucmax.auto.explanation import explain
 from aucmax.auto.families import ForestGroup
 from aucmax.auto.race import Clock, TrainingSet
-from aucmax.auto.table import Columns, is_missing, learn_columns, read_blocks, read_rows
+from aucmax.auto.sparse_rows import becomes_dense, for_families, in_blocks
 from aucmax.estimators._base import AUCScorer
+from aucmax.preparation.table import Columns, learn_columns, read_rows
+from aucmax.preparation.values import is_missing
 
 
 def _is_calibrated(estimator: "AUCClassifier") -> bool:
@@ -173,9 +175,11 @@ class AUCClassifier(AUCScorer):
             check_consistent_length(rows, is_pos)
             seed = check_random_state(self.random_state).randint(2**31 - 1)
             self.columns_ = columns
+            self.is_dense_ = becomes_dense(rows)
+            rows = for_families(rows, self.is_dense_)
             self.classes_ = classes
             fitted = fit_ensemble(
-                TrainingSet(rows, is_pos, columns.is_categorical),
+                TrainingSet(rows, is_pos, columns.is_categorical(rows.shape[1])),
                 lambda n: choose_groups(rows, families, n_train=n, seed=seed),
                 mixes=self.ensemble,
                 cv=self.cv,
@@ -279,11 +283,12 @@ class AUCClassifier(AUCScorer):
             )
         if X is None or y is None:
             return explain(self)
-        rows = read_rows(self, self.columns_, X)
+        rows = for_families(read_rows(self, self.columns_, X), self.is_dense_)
         return explain(self, rows, np.asarray(y) == self.classes_[1], n_repeats)
 
     def _check_fitted(self) -> None:
         expect_type(self, "columns_", Columns)
+        expect_flag(self, "is_dense_")
         expect_type(self, "calibration_", Calibration, type(None))
         for part in expect_type(self, "ensemble_", Ensemble).parts:
             for group in part.models:
@@ -294,7 +299,7 @@ class AUCClassifier(AUCScorer):
 
     def _scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        blocks = read_blocks(self, self.columns_, X)
+        blocks = in_blocks(read_rows(self, self.columns_, X), self.is_dense_)
         return np.concatenate([self.ensemble_.scores(rows) for rows in blocks])
 
     def _tell(self, line: str) -> None:

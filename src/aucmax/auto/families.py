@@ -22,11 +22,11 @@ from aucmax._utils.threads import one_thread
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
 from aucmax._utils.validation import check_entries, ignoring_overflow, n_threads
 from aucmax.auto.lightgbm_text import LightGBMText
-from aucmax.auto.preparation import make_preparation, total_variance
 from aucmax.auto.sampling import balanced_subsample
 from aucmax.design import LocalDesign
 from aucmax.features.nystroem import Nystroem
 from aucmax.losses import SquaredHinge
+from aucmax.preparation.features import make_features
 from aucmax.solvers.base import Problem
 from aucmax.solvers.path import regularisation_path
 
@@ -110,17 +110,17 @@ class LinearGroup(BaseEstimator):
         self, X: Matrix, is_pos: BoolArray, is_categorical: BoolArray
     ) -> "LinearGroup":
         """Fit the path."""
-        self.preparation_ = make_preparation(
+        self.features_ = make_features(
             X, is_categorical, scale=self.scale, seed=self.seed
         )
         with ignoring_overflow():
-            Z = self.preparation_.fit_transform(X)
+            Z = self.features_.fit_transform(X)
         self.coef_ = _fit_path(Z, is_pos, self.alphas)
         return self
 
     def scores(self, X: Matrix) -> FloatArray:
         """Return the scores of the rows, one column per penalty."""
-        return np.asarray(check_entries(self.preparation_.transform(X)) @ self.coef_)
+        return np.asarray(check_entries(self.features_.transform(X)) @ self.coef_)
 
     def cost(self, n: int, width: float) -> float:
         """Return about how many seconds a fit takes."""
@@ -164,12 +164,12 @@ class KernelGroup(BaseEstimator):
         if len(is_pos) > KERNEL_ROWS:
             rows = balanced_subsample(is_pos, KERNEL_ROWS, self.seed)
             X, is_pos = X[rows], is_pos[rows]
-        self.preparation_ = make_preparation(
+        self.features_ = make_features(
             X, is_categorical, scale=self.scale, seed=self.seed
         )
         with ignoring_overflow():
-            Z = self.preparation_.fit_transform(X)
-        variance = total_variance(Z)
+            Z = self.features_.fit_transform(X)
+        variance = _total_variance(Z)
         self.map_ = Nystroem(
             self.n_landmarks,
             # Rows that are all the same have any width.
@@ -184,7 +184,7 @@ class KernelGroup(BaseEstimator):
 
     def scores(self, X: Matrix) -> FloatArray:
         """Return the scores of the rows, one column per penalty."""
-        features = self.map_.transform(self.preparation_.transform(X))
+        features = self.map_.transform(self.features_.transform(X))
         return np.asarray(features @ self.coef_, dtype=np.float64)
 
     def cost(self, n: int, width: float) -> float:
@@ -379,3 +379,12 @@ def _fit_path(Z: Matrix, is_pos: BoolArray, alphas: tuple[float, ...]) -> FloatA
     problem = Problem(LocalDesign(Z), SquaredHinge(), is_pos, np.ones(len(is_pos)))
     path = regularisation_path(problem, alphas, tol=TOL, max_iter=MAX_ITER)
     return np.column_stack([result.coef for result, _ in path])
+
+
+def _total_variance(Z: Matrix) -> float:
+    """Return the mean squared distance of the rows to their mean."""
+    if is_sparse(Z):
+        mean = np.asarray(Z.mean(axis=0)).ravel()
+        square = float(Z.multiply(Z).sum()) / Z.shape[0]
+        return float(max(square - mean @ mean, 0.0))
+    return float(Z.var(axis=0).sum())

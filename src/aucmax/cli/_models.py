@@ -154,7 +154,7 @@ def make_model(name: str, estimator: Any, kinds: Mapping[str, str]) -> Any:
         raise ValueError("hgb takes no sparse rows. Use lightgbm, or another model.")
     from sklearn.pipeline import Pipeline
 
-    from aucmax.cli._columns import make_preparation
+    from aucmax.preparation import Preparation
 
-    step = make_preparation(kinds, scale=recipe.prepare == "scaled")
-    return Pipeline([("prepare", step), ("model", estimator)])
+    prepare = Preparation(scale=recipe.prepare == "scaled")
+    return Pipeline([("prepare", prepare), ("model", estimator)])

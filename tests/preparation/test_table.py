@@ -10,8 +10,8 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from aucmax.auto import table
-from aucmax.auto.table import learn_columns, read_rows
+from aucmax.preparation import table
+from aucmax.preparation.table import learn_columns, read_rows
 
 
 class Host(BaseEstimator):
@@ -51,7 +51,8 @@ def test_frames_become_numbers(make):
     nan = np.nan
     expected = [[1.5, 1, 1, 1, 1, 0], [nan] * 5 + [1], [3, 3, 0, 10, 0, nan]]
     assert_array_equal(rows, np.array(expected))
-    assert columns.is_categorical.tolist() == [False] * 4 + [True] * 2
+    assert columns.is_categorical(6).tolist() == [False] * 4 + [True] * 2
+    assert columns.kinds == ["number"] * 3 + ["date"] + ["category"] * 2
     assert host.n_features_in_ == 6
     assert host.feature_names_in_.tolist() == list(make().columns)
     assert_array_equal(read_rows(host, columns, make()), rows)
@@ -77,7 +78,7 @@ def test_objects_are_numbers_only_if_all_are():
         }
     )
     columns, rows = learn_columns(Host(), frame)
-    assert columns.is_categorical.tolist() == [False, True, False]
+    assert columns.kinds == ["number", "category", "empty"]
     nan = np.nan
     assert_array_equal(rows, [[1, 0, nan], [nan, 1, nan], [2.5, nan, nan]])
 
@@ -94,7 +95,7 @@ def test_numbers_and_dates_in_other_clothes():
         }
     )
     columns, rows = learn_columns(Host(), frame)
-    assert not columns.is_categorical.any()
+    assert columns.kinds == ["number"] * 2 + ["date"] * 2
     nan = np.nan
     assert_array_equal(
         rows, [[0, 1.5, 2932896, 1], [0, nan, nan, nan], [1.5, 2, 1, nan]]
@@ -110,16 +111,6 @@ def test_whole_numbers_name_the_same_category_as_floats():
     assert_array_equal(read_rows(host, columns, later)[:, 0], [0, 2, np.nan])
 
 
-def test_sparse_rows_are_read_in_blocks(monkeypatch):
-    host = Host()
-    X = sparse.csr_array(np.eye(5))
-    columns, _ = learn_columns(host, X)
-    monkeypatch.setattr(table, "BLOCK_VALUES", 10)
-    blocks = list(table.read_blocks(host, columns, X))
-    assert [len(block) for block in blocks] == [2, 2, 1]
-    assert_array_equal(np.vstack(blocks), np.eye(5))
-
-
 def test_damaged_sparse_rows_are_refused():
     X = sparse.csr_array(np.eye(5))
     X.indices[2] = 10**6
@@ -131,18 +122,6 @@ def test_rare_categories_share_a_code():
     frame = pd.DataFrame({"id": [f"user {k}" for k in range(1000)]})
     _, rows = learn_columns(Host(), frame)
     assert len(np.unique(rows)) == table.MAX_CATEGORIES
-
-
-def test_sparse_rows_become_dense_unless_they_are_many(monkeypatch):
-    X = sparse.csr_array(np.eye(4))
-    columns, rows = learn_columns(Host(), X)
-    assert columns.is_dense
-    assert_array_equal(rows, np.eye(4))
-    monkeypatch.setattr(table, "DENSE_VALUES", 15)
-    host = Host()
-    columns, rows = learn_columns(host, X)
-    assert sparse.issparse(rows)
-    assert sparse.issparse(read_rows(host, columns, X))
 
 
 @pytest.mark.parametrize(
