@@ -207,7 +207,7 @@ def test_transformer_has_no_scores():
 
 def test_use_names_the_type_and_the_file():
     card = model_card(RankSVM().fit(X, Y), file="late.skops")
-    assert "For an `aucmax.estimators.rank_svm.RankSVM` saved by" in card
+    assert "For an `aucmax.RankSVM` saved by" in card
     assert 'model = load("late.skops")' in card
     plain = model_card(make_pipeline(StandardScaler(), RankSVM()).fit(X, Y))
     assert "For a `sklearn.pipeline.Pipeline` saved by" in plain

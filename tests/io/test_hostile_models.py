@@ -22,7 +22,7 @@ from sklearn.utils import check_array
 
 from aucmax import RankSVM
 from aucmax.io import UntrustedModel, load, read_metadata, save
-from aucmax.io.models import write_model
+from aucmax.io.models.saving import write_model
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = (X[:, 0] > 0.3).astype(int)

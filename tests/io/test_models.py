@@ -121,7 +121,7 @@ def test_graph_has_to_be_trusted(tmp_path, rows):
     save(model, tmp_path / "model.skops")
     with pytest.raises(UntrustedModel, match="a graph that usearch reads") as caught:
         load(tmp_path / "model.skops")
-    name = "aucmax.neighbors.approximate.ApproximateIndex"
+    name = "aucmax.saved.ApproximateIndex"
     assert caught.value.types == [name]
     loaded = load(tmp_path / "model.skops", trusted=[name])
     assert_array_equal(output(loaded, X), output(model, X))

@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
 from aucmax.io import UntrustedModel, load, save
-from aucmax.io.models import write_model
+from aucmax.io.models.saving import write_model
 
 SEED = {"random_state": 0}
 FOREST = RandomForestClassifier(3, max_depth=3, **SEED)

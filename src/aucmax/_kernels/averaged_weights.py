@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from aucmax._kernels.jit import jit
 from aucmax._utils.typing import FloatArray, IntArray
+from aucmax.saved import saved_as
 
 # Values and columns of a row; those of all rows, and where each row begins.
 Entries: TypeAlias = tuple[FloatArray, IntArray]
@@ -35,6 +36,7 @@ SUM_NAMES = (
     *("scale", "shift", "scale_sum", "shift_sum"),
     *("coef_coef", "coef_total", "coef_pos", "total_total", "total_pos"),
 )
+
 SUMS = np.dtype([(name, float) for name in SUM_NAMES])
 # The average is a difference of two sums, the larger by one over the scale; at 1e-6 ten
 # digits are left of sixteen.
@@ -72,6 +74,7 @@ class Sizes(NamedTuple):
     square: float
 
 
+@saved_as("AveragedState")
 class State(NamedTuple):
     """What is learned.
 

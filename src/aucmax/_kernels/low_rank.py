@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from aucmax._kernels.jit import jit
 from aucmax._kernels.products import dot
 from aucmax._utils.typing import BoolArray, FloatArray
+from aucmax.saved import saved_as
 
 # A step beyond this would overflow within a few rows.
 LARGEST = 1e100
@@ -44,6 +45,7 @@ def add_products(
             row[rank + 1] += value * value
 
 
+@saved_as("LowRankState")
 class State(NamedTuple):
     """Two sketches, the weights, and the sum of earlier weights.
 

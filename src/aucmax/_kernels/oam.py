@@ -24,6 +24,7 @@ from aucmax._kernels.rows import (
     store,
 )
 from aucmax._utils.typing import FloatArray, IntArray
+from aucmax.saved import saved_as
 
 # Without a step size, row t takes C = AUTO / (t spread), where spread is the mean
 # squared distance of the pairs so far. On eight sets 1, 2, 3 and 4 differ by .004 in
@@ -38,6 +39,7 @@ SMALLEST_SPREAD = 1e-99
 CANCELLED = 1e-6
 
 
+@saved_as("OAMRule")
 class Rule(NamedTuple):
     """How to step.
 
@@ -50,6 +52,7 @@ class Rule(NamedTuple):
     step_size: float
 
 
+@saved_as("OAMState")
 class State(NamedTuple):
     """What is learned, and what is kept of the rows so far.
 

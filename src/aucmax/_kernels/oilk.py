@@ -24,6 +24,7 @@ from aucmax._kernels.rows import (
     store,
 )
 from aucmax._utils.typing import FloatArray, IntArray
+from aucmax.saved import saved_as
 
 # A row whose steps are larger is not learned.
 LARGEST_STEP = 1e100
@@ -46,6 +47,7 @@ MOST_BALANCE = 25.0
 STABLE = 0.25
 
 
+@saved_as("OILKSettings")
 class Settings(NamedTuple):
     """Constants of the method.
 
@@ -65,6 +67,7 @@ class Settings(NamedTuple):
     compensate: bool = False
 
 
+@saved_as("OILKSupport")
 class Support(NamedTuple):
     """What is known about the support rows, which are kept in slots beside it.
 

@@ -14,6 +14,7 @@ import numpy as np
 from aucmax._kernels.jit import jit
 from aucmax._kernels.rows import add_scaled, copy_to, dot
 from aucmax._utils.typing import FloatArray, IntArray
+from aucmax.saved import saved_as
 
 # What is left of a row is rounding if its square is smaller, relative to the row's.
 ROUNDING = 1e-24
@@ -24,6 +25,7 @@ STRETCHED = 0.01
 LEAST_SPREAD = 1e-300
 
 
+@saved_as("PCAState")
 class PCAState(NamedTuple):
     """What is known about the rows so far; the arrays are written to.
 

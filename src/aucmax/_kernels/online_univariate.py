@@ -9,6 +9,7 @@ from aucmax._kernels import averaged_weights as averaged
 from aucmax._kernels.averaged_weights import CSR, Row, State, Step
 from aucmax._kernels.jit import jit
 from aucmax._utils.typing import FloatArray, IntArray
+from aucmax.saved import saved_as
 
 CLASS = np.dtype(averaged.CLASS_FIELDS)
 SCALARS = np.dtype([("intercept", float), ("weight_sum", float)])
@@ -22,6 +23,7 @@ LARGEST_MOVE, LARGEST_GAIN = 10.0, 2.0
 OVERFLOW = 1e150
 
 
+@saved_as("UnivariateRates")
 class Rates(NamedTuple):
     """Constants of the method.
 

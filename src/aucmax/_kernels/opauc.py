@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from aucmax._kernels.jit import jit
 from aucmax._kernels.products import dot
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
+from aucmax.saved import saved_as
 
 # A step longer than the root of this would soon overflow.
 LARGEST_SQUARE = 1e200
@@ -30,6 +31,7 @@ ADAPTIVE_STEP = 0.5
 MARGIN = 64
 
 
+@saved_as("OPAUCMoments")
 class Moments(NamedTuple):
     """Counts, means and scatters of both classes, negatives first.
 
@@ -42,6 +44,7 @@ class Moments(NamedTuple):
     scatter: FloatArray
 
 
+@saved_as("OPAUCIterate")
 class Iterate(NamedTuple):
     """The weights after the last step, and what the next one needs.
 
@@ -63,6 +66,7 @@ class WorkSpace(NamedTuple):
     grad: FloatArray
 
 
+@saved_as("GradientRule")
 class GradientRule(NamedTuple):
     """Plain steps; a ``step_size`` of zero is chosen by the curvature."""
 
@@ -70,6 +74,7 @@ class GradientRule(NamedTuple):
     step_size: float
 
 
+@saved_as("AdaptiveRule")
 class AdaptiveRule(NamedTuple):
     """Steps divided by ``offset`` plus the root of past squared gradients."""
 

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from aucmax._kernels.jit import jit
 from aucmax._utils.typing import FloatArray, IntArray
+from aucmax.saved import saved_as
 
 
+@saved_as("PairRates")
 class Rates(NamedTuple):
     """Constants of the method.
 
@@ -30,6 +32,7 @@ class Rates(NamedTuple):
     average_every: int
 
 
+@saved_as("PairState")
 class State(NamedTuple):
     """What is learned.
 

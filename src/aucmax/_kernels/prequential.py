@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from aucmax._kernels.jit import jit
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
+from aucmax.saved import saved_as
 
 NODE = np.dtype(
     [
@@ -31,10 +32,12 @@ NODE = np.dtype(
         ("pairs", np.float64),  # twice the mass of pairs in order in the subtree
     ]
 )
+
 # Masses grow as others fade; above this, all are divided by it, which rounds nothing.
 LARGEST_MASS = 2.0**60
 
 
+@saved_as("PrequentialTree")
 class Tree(NamedTuple):
     """A tree, the rows in it and some counts, in flat arrays that are written to.
 

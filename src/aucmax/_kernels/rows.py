@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from aucmax._kernels.jit import jit
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
+from aucmax.saved import saved_as
 
 
 class DenseBatch(NamedTuple):
@@ -28,6 +29,7 @@ class CSRBatch(NamedTuple):
     slots: IntArray
 
 
+@saved_as("SparseRowBuffer")
 class SparseRows(NamedTuple):
     """Slots for CSR rows, with room for the longest.
 

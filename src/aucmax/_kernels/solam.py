@@ -16,6 +16,7 @@ from aucmax._kernels import averaged_weights as averaged
 from aucmax._kernels.averaged_weights import CSR, Row, State, Step
 from aucmax._kernels.jit import jit
 from aucmax._utils.typing import FloatArray, IntArray
+from aucmax.saved import saved_as
 
 # "score" is the mean score of the class, where it is learned.
 CLASS = np.dtype([*averaged.CLASS_FIELDS, ("score", float)])
@@ -24,6 +25,7 @@ SCALARS = np.dtype(
 )
 
 
+@saved_as("SaddlePointRates")
 class Rates(NamedTuple):
     """Constants of the method.
 

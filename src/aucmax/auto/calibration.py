@@ -10,6 +10,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from aucmax._utils.state import FLOATS, expect, expect_array, expect_number
 from aucmax._utils.typing import BoolArray, FloatArray
+from aucmax.saved import saved_as
 
 # With so many positives both parts count the same.
 EVEN_POSITIVES = 100
@@ -19,6 +20,7 @@ LEAST_SLOPE = 1e-3
 RISE = 1e-6
 
 
+@saved_as("Calibration")
 @dataclass(frozen=True, eq=False)
 class Calibration:
     """A strictly increasing map from normal scores to probabilities.

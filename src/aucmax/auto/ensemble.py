@@ -26,6 +26,7 @@ from aucmax.auto.weights import combine
 from aucmax.metrics.auc import roc_auc
 from aucmax.metrics.delong import AUCInterval, roc_auc_interval
 from aucmax.metrics.threshold import balanced_threshold
+from aucmax.saved import saved_as
 
 # Less does not pay for a fit.
 LEAST_WEIGHT = 0.01
@@ -35,6 +36,7 @@ WIDENING = 1.2
 LEAST_ROWS = 1500
 
 
+@saved_as("EnsemblePart")
 @dataclass(frozen=True, eq=False)
 class Part:
     """One group in the mixture: its models, and the scale and weight of its members."""
@@ -66,6 +68,7 @@ class Part:
         return total / len(self.models)
 
 
+@saved_as("Ensemble")
 @dataclass(frozen=True, eq=False)
 class Ensemble:
     """A weighted sum of normal scores of several models."""

@@ -27,6 +27,7 @@ from aucmax.design import LocalDesign
 from aucmax.features.nystroem import Nystroem
 from aucmax.losses import SquaredHinge
 from aucmax.preparation.features import make_features
+from aucmax.saved import saved_as
 from aucmax.solvers.base import Problem
 from aucmax.solvers.path import regularisation_path
 
@@ -88,6 +89,7 @@ class Group(Protocol):
         """
 
 
+@saved_as("LinearGroup")
 class LinearGroup(BaseEstimator):
     """Squared hinge over all pairs, for several penalties."""
 
@@ -127,6 +129,7 @@ class LinearGroup(BaseEstimator):
         return 0.02 + 1.5e-7 * n * width
 
 
+@saved_as("KernelGroup")
 class KernelGroup(BaseEstimator):
     """The same on Nystroem features of an RBF kernel, whose width is relative.
 
@@ -194,6 +197,7 @@ class KernelGroup(BaseEstimator):
         return 0.02 + 1e-9 * size**3 + n * per_row
 
 
+@saved_as("BoostingGroup")
 class BoostingGroup(BaseEstimator):
     """Boosted trees after several numbers of rounds.
 
@@ -300,6 +304,7 @@ class BoostingGroup(BaseEstimator):
         return float(self.rounds[-1] * (leaves * per_leaf + values * per_value))
 
 
+@saved_as("ForestGroup")
 class ForestGroup(BaseEstimator):
     """A random forest, or extremely random trees with balanced classes."""
 

@@ -5,9 +5,12 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from aucmax.saved import saved_as
+
 HEAD = ("candidate", "family", "AUC", "95% interval", "seconds", "weight", "")
 
 
+@saved_as("LeaderboardEntry")
 @dataclass(frozen=True)
 class Entry:
     """One candidate.
@@ -37,6 +40,7 @@ class Entry:
     note: str = ""
 
 
+@saved_as("Leaderboard")
 class Leaderboard:
     """Entries from the best AUC to the worst; prints as a table.
 

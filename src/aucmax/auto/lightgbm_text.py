@@ -13,6 +13,7 @@ import numpy as np
 
 from aucmax._utils.optional import import_optional
 from aucmax._utils.typing import IntArray
+from aucmax.saved import saved_as
 
 END = "end of trees"
 MOST_LEAVES = 2**20
@@ -32,6 +33,7 @@ KEYS = (
     "cat_threshold",
     "shrinkage",
 )
+
 # How scores become probabilities, and whether they are means over the trees.
 KEPT = re.compile(r"^(objective=binary sigmoid:[0-9.e+-]+|average_output)\n", re.M)
 VALUE = re.compile(r"[-+.0-9eEinfa ]*")
@@ -49,6 +51,7 @@ feature_infos={infos}
 IS_CATEGORY = 1
 
 
+@saved_as("LightGBMText")
 class LightGBMText:
     """A fitted booster of two classes that is saved as text.
 

@@ -15,6 +15,7 @@ from aucmax._utils.state import (
     is_plain_number,
 )
 from aucmax._utils.typing import FloatArray
+from aucmax.saved import saved_as
 
 N_KNOTS = 512
 # The slope beyond the ends is that between the end and this share of the rows.
@@ -28,6 +29,7 @@ def normal_scores(scores: FloatArray) -> FloatArray:
     return result
 
 
+@saved_as("ScoreScale")
 @dataclass(frozen=True, eq=False)
 class Scale:
     """A strictly increasing map from raw scores to normal scores.

@@ -5,6 +5,7 @@ from typing import Any
 
 from aucmax._utils.optional import import_optional
 from aucmax.auto.lightgbm_text import LightGBMText, clean
+from aucmax.saved import saved_as
 
 lightgbm = import_optional("lightgbm", "boost")
 LGBMClassifier: Any = lightgbm.LGBMClassifier
@@ -12,6 +13,7 @@ LGBMClassifier: Any = lightgbm.LGBMClassifier
 LEFT_OUT = ("_best_score", "_evals_result")
 
 
+@saved_as("LightGBM")
 class LightGBM(LGBMClassifier):
     """Boosted trees of LightGBM.
 

@@ -5,7 +5,10 @@ from typing import Any
 
 from sklearn.neighbors import KNeighborsClassifier
 
+from aucmax.saved import saved_as
 
+
+@saved_as("Neighbors")
 class Neighbors(KNeighborsClassifier):
     """Vote of the nearest neighbours.
 

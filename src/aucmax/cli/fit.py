@@ -409,7 +409,7 @@ def _card(
     facts: dict[str, Any],
 ) -> str:
     from aucmax.cli._streamed import Stream
-    from aucmax.io.card import escape_markdown, model_card
+    from aucmax.io.models.card import escape_markdown, model_card
 
     rows: dict[str, Any] = {}
     if not isinstance(problem, Stream):

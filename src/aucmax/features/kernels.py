@@ -12,6 +12,7 @@ from aucmax._utils.state import expect, expect_number
 from aucmax._utils.typing import FloatArray, Matrix, is_sparse, to_dense
 from aucmax.features._dispersion import mean_absolute_distance, mean_square_distance
 from aucmax.features._prepared import PreparedKernel
+from aucmax.saved import saved_as
 
 __all__ = ["Kernel", "PreparedKernel", "mean_square_distance", "scale_mean_gamma"]
 
@@ -19,6 +20,7 @@ __all__ = ["Kernel", "PreparedKernel", "mean_square_distance", "scale_mean_gamma
 NAMES = ("rbf", "laplacian", "polynomial")
 
 
+@saved_as("Kernel")
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """A kernel function with its parameters.

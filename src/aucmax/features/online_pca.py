@@ -36,6 +36,7 @@ from aucmax._utils.validation import (
     restore_attributes_on_error,
     validated,
 )
+from aucmax.saved import saved_as
 
 # Values of rows that are copied at a time: 2 MB.
 BLOCK_VALUES = 2**18
@@ -318,6 +319,7 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return tags
 
 
+@saved_as("DirectionStream")
 class DirectionStream(Locked):
     """Mean and directions of the rows seen, and orthonormal axes when asked for.
 

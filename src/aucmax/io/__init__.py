@@ -2,11 +2,16 @@
 """Files in and out: tables, and models without pickle."""
 
 from aucmax.io.batches import Batches, read_batches
-from aucmax.io.card import model_card
-from aucmax.io.checkpoints import Checkpoints
 from aucmax.io.libsvm import read_libsvm
-from aucmax.io.metadata import read_metadata
-from aucmax.io.models import UntrustedModel, load, save, trusted_types
+from aucmax.io.models import (
+    Checkpoints,
+    UntrustedModel,
+    load,
+    model_card,
+    read_metadata,
+    save,
+    trusted_types,
+)
 from aucmax.io.parquet import read_parquet, write_parquet
 from aucmax.io.table import Table, read_table
 from aucmax.io.text import read_csv

@@ -13,8 +13,10 @@ from aucmax._utils.typing import BoolArray, IntArray
 from aucmax._utils.validation import split_labels
 from aucmax.metrics._inputs import check_scores, refuse_nonfinite, sort_by_class
 from aucmax.metrics.auc import auc_of_sorted
+from aucmax.saved import saved_as
 
 
+@saved_as("AUCInterval")
 class AUCInterval(NamedTuple):
     """An AUC with its confidence interval."""
 

@@ -19,6 +19,7 @@ from aucmax._utils.state import (
 )
 from aucmax._utils.typing import FloatArray
 from aucmax.metrics._inputs import as_vector, check_scores, refuse_nonfinite
+from aucmax.saved import saved_as
 
 # Rows that have faded below this, in units of the newest, are dropped.
 SMALLEST_WEIGHT = 1e-12
@@ -27,6 +28,7 @@ BLOCK_ROWS = 4096
 FOREVER = 2**62
 
 
+@saved_as("PrequentialAUC")
 class PrequentialAUC:
     r"""The AUC of a stream, of its last rows or with old rows fading, at any time.
 

@@ -16,11 +16,13 @@ from aucmax._utils.typing import FloatArray, Matrix
 from aucmax.neighbors.brute import LARGEST, DenseBruteIndex, power_of_two
 from aucmax.neighbors.index import Index, Neighbors, nearest_of
 from aucmax.neighbors.rows import DenseRows
+from aucmax.saved import saved_as
 
 # Rows that a walk keeps in view: more of them miss fewer and take longer.
 QUERY_WIDTH = 64
 
 
+@saved_as("ApproximateIndex", trusted=False)
 class ApproximateIndex(Index):
     """Dense rows in a graph of neighbours; some of the nearest may be missed.
 

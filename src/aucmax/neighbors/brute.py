@@ -32,6 +32,7 @@ from aucmax._utils.state import (
 from aucmax._utils.typing import FloatArray, IntArray, Matrix
 from aucmax.neighbors.index import Index, Neighbors, nearest_of
 from aucmax.neighbors.rows import DenseRows, SparseRows, csr_rows, grown
+from aucmax.saved import saved_as
 
 # Products of a tile: 512 kB, which stay in the second cache.
 TILE_SIZE = 2**17
@@ -151,6 +152,7 @@ class BruteIndex(Index):
         raise NotImplementedError
 
 
+@saved_as("DenseBruteIndex")
 class DenseBruteIndex(BruteIndex):
     """Dense rows, all of them looked at with one matrix product per tile.
 
@@ -201,6 +203,7 @@ class DenseBruteIndex(BruteIndex):
         np.matmul(scaled, self._scaled[first:last].T, out=out)
 
 
+@saved_as("SparseBruteIndex")
 class SparseBruteIndex(BruteIndex):
     """Sparse rows, all of them looked at; memory follows the nonzeros.
 

@@ -19,12 +19,14 @@ from aucmax._utils.typing import Matrix, as_plain, is_sparse, to_dense
 from aucmax.neighbors.auto import make_index
 from aucmax.neighbors.index import Index, Neighbors
 from aucmax.neighbors.rows import density, to_csr
+from aucmax.saved import saved_as
 
 # Rows after which there is a map. Before, distances are those of the rows themselves.
 FIRST_ROWS = 64
 T = TypeVar("T")
 
 
+@saved_as("EmbeddedIndex")
 class EmbeddedIndex(Index):
     """The rows under ``mapping.transform``, all under the same state of the map.
 

@@ -20,11 +20,13 @@ from aucmax.neighbors.embedded import EmbeddedIndex
 from aucmax.neighbors.index import Index, Neighbors
 from aucmax.neighbors.rows import grown, n_bytes, to_csr
 from aucmax.neighbors.votes import Count, Ties, n_voters, vote
+from aucmax.saved import saved_as
 
 # Queries that are converted at a time.
 BLOCK_ROWS = 4096
 
 
+@saved_as("NeighborLearner")
 class NeighborLearner:
     """The share of positives among the nearest of all rows so far.
 

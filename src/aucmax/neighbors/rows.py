@@ -17,6 +17,7 @@ from aucmax._utils.typing import (
     is_sparse,
     to_dense,
 )
+from aucmax.saved import saved_as
 
 
 def grown(array: NDArray[Any], used: int, needed: int) -> NDArray[Any]:
@@ -29,6 +30,7 @@ def grown(array: NDArray[Any], used: int, needed: int) -> NDArray[Any]:
     return longer
 
 
+@saved_as("DenseRows")
 class DenseRows:
     """Dense float64 rows.
 
@@ -76,6 +78,7 @@ class DenseRows:
         return distances
 
 
+@saved_as("SparseRows")
 class SparseRows:
     """Rows of which only nonzeros are stored, float64.
 

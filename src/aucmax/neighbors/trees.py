@@ -15,6 +15,7 @@ from aucmax._utils.state import expect, expect_type
 from aucmax._utils.typing import FloatArray, IntArray, Matrix
 from aucmax.neighbors.index import Index, Neighbors, nearest_of
 from aucmax.neighbors.rows import DenseRows
+from aucmax.saved import saved_as
 
 # Rows of the smallest tree. Fewer than that are all measured.
 SMALLEST_TREE = 512
@@ -36,6 +37,7 @@ class Tree(NamedTuple):
     tree: cKDTree
 
 
+@saved_as("TreeIndex")
 class TreeIndex(Index):
     """Dense rows in k-d trees: for few features, or rows that lie near a surface."""
 

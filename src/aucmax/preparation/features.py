@@ -18,6 +18,7 @@ from sklearn.preprocessing import (
 )
 
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
+from aucmax.saved import saved_as
 
 # A value this many standard deviations away says no more than "far away".
 LIMIT = 20.0
@@ -108,22 +109,26 @@ def _of_values(function: Any) -> FunctionTransformer:
     return FunctionTransformer(function, feature_names_out="one-to-one")
 
 
+@saved_as("clip_huge")
 def clip_huge(X: FloatArray) -> FloatArray:
     """Return values whose squares are finite in their precision."""
     limit = min(HUGE, 1e-3 * float(np.sqrt(np.finfo(X.dtype).max)))
     return np.clip(X, -limit, limit)
 
 
+@saved_as("clip_far")
 def clip_far(X: FloatArray) -> FloatArray:
     """Return standardised values, those far away as the limit."""
     return np.clip(X, -LIMIT, LIMIT)
 
 
+@saved_as("raise_to_zero")
 def raise_to_zero(X: Matrix) -> Matrix:
     """Return sparse rows with zeros in place of values below."""
     return _raised(X, 0.0)
 
 
+@saved_as("raise_to_one")
 def raise_to_one(X: Matrix) -> Matrix:
     """Return sparse rows with ones in place of values below; zeros stay zeros."""
     return _raised(X, 1.0)

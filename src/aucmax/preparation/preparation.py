@@ -18,8 +18,10 @@ from aucmax._utils.validation import (
 )
 from aucmax.preparation.features import make_features
 from aucmax.preparation.table import Columns, learn_columns, read_rows
+from aucmax.saved import saved_as
 
 
+@saved_as("Preparation")
 class Preparation(TransformerMixin, BaseEstimator):
     """Columns of a table as numbers that models learn from.
 

@@ -16,6 +16,7 @@ from aucmax._utils.validation import _canonical as canonical
 from aucmax._utils.validation import _refuse_text as refuse_text
 from aucmax._utils.validation import explaining_values, ignoring_overflow, refuse_huge
 from aucmax.preparation.values import CATEGORY, HELD, find_kind, to_floats, to_texts
+from aucmax.saved import saved_as
 
 # Boosting takes no more than 255 categories per column; rarer ones share a code.
 MAX_CATEGORIES = 250
@@ -23,6 +24,7 @@ MAX_CATEGORIES = 250
 LARGEST = 1e307
 
 
+@saved_as("TableColumns")
 @dataclass(frozen=True, eq=False)
 class Columns:
     """How the columns of a table become numbers.

@@ -11,8 +11,10 @@ from aucmax._utils.checkpoint import Offer, State
 from aucmax._utils.typing import BoolArray, FloatArray
 from aucmax.design import Design
 from aucmax.losses import PairLoss, Terms
+from aucmax.saved import saved_as
 
 
+@saved_as("SolverStep")
 class Step(NamedTuple):
     """One entry of a solver's history.
 

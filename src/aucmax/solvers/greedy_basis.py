@@ -12,6 +12,7 @@ import numpy as np
 from aucmax import _kernels
 from aucmax._utils.typing import FloatArray, IntArray
 from aucmax.losses import Terms
+from aucmax.saved import saved_as
 from aucmax.solvers._candidates import newton_gains, pick_jointly
 from aucmax.solvers._expansion import Expansion
 
@@ -22,6 +23,7 @@ SLOPE_TOL = 1e-6
 MAX_SEARCH = 60
 
 
+@saved_as("BasisStage")
 class Stage(NamedTuple):
     """A size at which all weights were trained.
 

@@ -26,6 +26,7 @@ from aucmax._utils.state import (
     expect_values,
 )
 from aucmax._utils.typing import FloatArray, IntArray
+from aucmax.saved import saved_as
 
 # Visits drawn at a time: a few megabytes of indices.
 CHUNK = 2**16
@@ -51,6 +52,7 @@ class RowBlock(NamedTuple):
     neg: IntArray
 
 
+@saved_as("PairStage")
 class Stage(NamedTuple):
     """How good the coefficients were after so many visits.
 
@@ -66,6 +68,7 @@ class Stage(NamedTuple):
     auc: float
 
 
+@saved_as("PairSGD")
 class PairSGD:
     """The state of a descent: coefficients, their average, the number of visits.
 

@@ -23,6 +23,7 @@ from aucmax._utils.typing import (
     to_dense,
 )
 from aucmax.metrics.threshold import balanced_threshold
+from aucmax.saved import saved_as
 from aucmax.solvers.online.base import Diverged, Learner, LinearModel, Model
 from aucmax.solvers.online.oilk import KernelModel
 from aucmax.summaries import RowSample
@@ -33,6 +34,7 @@ BLOCK_VALUES = 2**18
 SAMPLE_ROWS = 256
 
 
+@saved_as("OnlineStream")
 class OnlineStream(Locked):
     """A learner, a sample of its rows for the threshold, and its model when asked for.
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from aucmax._utils.state import expect, expect_type
 from aucmax._utils.typing import BoolArray, IntArray
+from aucmax.saved import saved_as
 from aucmax.solvers.pair_sgd import PairSGD, RowBlock
 from aucmax.summaries import RowSample
 
@@ -18,6 +19,7 @@ SAMPLE_ROWS = 512
 VISITS_PER_ROW = 8
 
 
+@saved_as("PairStream")
 class PairStream:
     """What the next batch of embedded rows goes on from.
 

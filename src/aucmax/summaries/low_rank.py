@@ -11,6 +11,7 @@ from scipy import linalg
 from aucmax import _kernels
 from aucmax._utils.state import FLOATS, expect, expect_array, expect_count
 from aucmax._utils.typing import FloatArray, Matrix
+from aucmax.saved import saved_as
 
 # Sums larger than this are kept in float32.
 LARGE_BYTES = 2**30
@@ -39,6 +40,7 @@ def draw_signs(
     return signs
 
 
+@saved_as("LowRankMoments")
 @dataclass(slots=True)
 class LowRankMoments:
     """Sums over the rows x of one class, of which covariances are made when needed.

@@ -17,8 +17,10 @@ from aucmax._utils.state import (
     expect_values,
 )
 from aucmax._utils.typing import BoolArray, IntArray, Matrix, is_sparse
+from aucmax.saved import saved_as
 
 
+@saved_as("Slots")
 class Slots:
     """Where the rows of each class go in two buffers of fixed size.
 
@@ -58,6 +60,7 @@ class Slots:
         expect_counts(self, "n_seen", (2,))
 
 
+@saved_as("RowSample")
 class RowSample:
     """A uniform sample of the rows of each class, dense or CSR.
 

@@ -8,6 +8,7 @@ from aucmax import _kernels
 from aucmax._utils.state import expect_array, expect_counts
 from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
+from aucmax.saved import saved_as
 from aucmax.summaries.class_moments import ClassMoments
 
 # Dense rows of a class that are added together, by one product of matrices. With 64,
@@ -15,6 +16,7 @@ from aucmax.summaries.class_moments import ClassMoments
 BLOCK_ROWS = 256
 
 
+@saved_as("StreamedMoments")
 class StreamedMoments:
     """Sums of the negatives and of the positives so far, and of their outer products.
 

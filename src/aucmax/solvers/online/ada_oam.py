@@ -5,9 +5,11 @@ import math
 
 from aucmax import _kernels
 from aucmax._utils.typing import BoolArray, Matrix
+from aucmax.saved import saved_as
 from aucmax.solvers.online.opauc import StepLearner
 
 
+@saved_as("AdaptiveLearner")
 class AdaptiveLearner(StepLearner):
     """One step per row, divided by ``offset`` plus the root of past squared gradients.
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from aucmax._utils.state import expect_finite
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix
+from aucmax.saved import saved_as
 
 
 class Model(Protocol):
@@ -18,6 +19,7 @@ class Model(Protocol):
         ...
 
 
+@saved_as("LinearModel")
 class LinearModel(NamedTuple):
     """Scores are ``X @ coef``."""
 

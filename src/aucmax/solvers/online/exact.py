@@ -6,12 +6,14 @@ import numpy as np
 from aucmax._utils.state import expect_number, expect_type
 from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import BoolArray, Matrix
+from aucmax.saved import saved_as
 from aucmax.solvers.closed_form import auto_alpha, solve_moments
 from aucmax.solvers.online.base import LinearModel
 from aucmax.solvers.online.opauc import refuse_too_many
 from aucmax.summaries.streamed_moments import StreamedMoments
 
 
+@saved_as("ExactLearner")
 class ExactLearner:
     """Moments of both classes; the model is the minimiser for all rows so far.
 

@@ -24,6 +24,7 @@ from aucmax._utils.state import (
 )
 from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
+from aucmax.saved import saved_as
 from aucmax.solvers.base import check_finite
 from aucmax.solvers.closed_form import penalty_for, solve_semidefinite
 from aucmax.solvers.online.base import Diverged, LinearModel
@@ -48,6 +49,7 @@ FOLD_ROWS = 10_000
 LARGEST_SINGLE = 1e15
 
 
+@saved_as("LowRankGradient")
 class LowRankGradient:
     """One gradient step per row, the covariance of the other class a random sketch.
 
@@ -200,6 +202,7 @@ class LowRankGradient:
         )
 
 
+@saved_as("LowRankExact")
 class LowRankExact:
     """Sums of both classes; the model is the minimiser for all rows so far.
 

@@ -13,6 +13,7 @@ from aucmax._utils.state import (
     expect_type,
 )
 from aucmax._utils.typing import BoolArray, Matrix
+from aucmax.saved import saved_as
 from aucmax.solvers.online._row_buffer import (
     as_batch,
     check_buffer,
@@ -26,6 +27,7 @@ from aucmax.summaries.row_sample import Slots
 LARGEST_STEP = 1e100
 
 
+@saved_as("OAMLearner")
 class OAMLearner:
     """Weights, and a buffer of rows of each class.
 

@@ -25,6 +25,7 @@ from aucmax._utils.state import (
     expect_values,
 )
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse, to_dense
+from aucmax.saved import saved_as
 from aucmax.solvers.online._row_buffer import (
     as_batch,
     check_buffer,
@@ -43,6 +44,7 @@ ROUNDING = 1e-30
 BLOCK_ROWS = 4096
 
 
+@saved_as("KernelModel")
 class KernelModel(NamedTuple):
     """Scores are ``exp(-gamma |x - s_i|^2) @ coef``.
 
@@ -86,6 +88,7 @@ class KernelModel(NamedTuple):
         return np.asarray((values * self.coef).sum(axis=1))
 
 
+@saved_as("OILKLearner")
 class OILKLearner:
     """Weights of at most ``budget`` support rows of each class.
 

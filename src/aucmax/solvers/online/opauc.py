@@ -18,6 +18,7 @@ from aucmax._utils.state import (
     expect_type,
 )
 from aucmax._utils.typing import BoolArray, Matrix, as_plain, is_sparse, to_dense
+from aucmax.saved import saved_as
 from aucmax.solvers.online.base import Diverged, LinearModel
 
 # Two matrices of more bytes than this are refused.
@@ -110,6 +111,7 @@ class StepLearner:
         )
 
 
+@saved_as("GradientLearner")
 class GradientLearner(StepLearner):
     """Plain steps.
 

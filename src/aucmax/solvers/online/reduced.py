@@ -12,9 +12,11 @@ from aucmax._utils.state import (
 )
 from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import BoolArray, Matrix, is_sparse, to_dense
+from aucmax.saved import saved_as
 from aucmax.solvers.online.base import Learner, LinearModel
 
 
+@saved_as("Reduced")
 class Reduced:
     """Learns from ``X @ projection``; its model is one of ``X`` again.
 

@@ -3,6 +3,7 @@
 
 from aucmax import _kernels
 from aucmax._utils.typing import Matrix
+from aucmax.saved import saved_as
 from aucmax.solvers.online._averaged import AveragedLearner
 
 # Steps of no setting, as a share of the largest stable one. Of 1/16 to 2 these were the
@@ -11,6 +12,7 @@ from aucmax.solvers.online._averaged import AveragedLearner
 EXACT_RATE, PAPER_RATE = 0.5, 0.125
 
 
+@saved_as("SaddlePointLearner")
 class SaddlePointLearner(AveragedLearner):
     """Stochastic primal-dual steps; the model is the average of the weights.
 

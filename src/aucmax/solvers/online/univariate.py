@@ -6,6 +6,7 @@ from typing import Literal, get_args
 from aucmax import _kernels
 from aucmax._utils.state import expect_flag
 from aucmax._utils.typing import Matrix
+from aucmax.saved import saved_as
 from aucmax.solvers.online._averaged import AveragedLearner
 from aucmax.solvers.online.base import LinearModel
 
@@ -17,6 +18,7 @@ LOSSES = get_args(Loss)
 AUTO_RATES = {"exponential": 0.5, "square": 0.5, "logistic": 2.0}
 
 
+@saved_as("UnivariateLearner")
 class UnivariateLearner(AveragedLearner):
     """Stochastic gradient steps; the model is their average or the last.
 

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from aucmax._utils.checkpoint import State
-from aucmax.io.metadata import NewerFormat, read_metadata
-from aucmax.io.models import Trusted, UntrustedModel, load, write_model
+from aucmax.io.models.loading import Trusted, UntrustedModel, load
+from aucmax.io.models.metadata import NewerFormat, read_metadata
+from aucmax.io.models.saving import write_model
 
 NAME = re.compile(r"checkpoint-(\d{8})\.skops")
 DRAFT = re.compile(r"checkpoint-\d{8}\.skops\..*\.tmp")

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax.io._loaders import may_make
+from aucmax._utils.optional import import_optional
+from aucmax.io.models.trusted import is_reviewed, is_trusted, may_make
 
 SCHEMA, METADATA = "schema.json", "aucmax.json"
 # No array packs better than this with DEFLATE; others pack without bound.
@@ -63,28 +64,37 @@ def _check_inner(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
         raise ValueError(f"{member.filename} is packed twice")
 
 
+def untrusted_names(archive: zipfile.ZipFile, more: Sequence[str] = ()) -> list[str]:
+    """Return the names in a file that nobody said to trust."""
+    skops = import_optional("skops.io", "io")
+    asked = {*skops.get_untrusted_types(file=archive.fp)} - {*more}
+    _, others = check_schema(archive, more)
+    return sorted(others.union(name for name in asked if not is_trusted(name)))
+
+
 def check_schema(
     archive: zipfile.ZipFile, more: Sequence[str] = ()
 ) -> tuple[set[str], set[str]]:
     """Return all types and functions that the schema names.
 
     Raise ValueError if one array is to be built many times, an object is not the same
-    in all its places, or a tree is to be made with sizes that it has not.
+    in all its places, a tree is to be made with sizes that it has not, or anything in a
+    way that is not meant for it.
 
     Returns
     -------
     names : set of str
         All full names.
-    misused : set of str
-        Those that are made in a way that is not meant for them, without ``more``.
+    asked : set of str
+        Those that skops may trust and we do not, without ``more``.
     """
     misused = set[str]()
     names, owners, known = set(), dict[Any, Any](), dict[Any, Any]()
     trees, keys, n_places = [], [], Counter[Any]()
-    for node in _nodes(json.loads(archive.read(SCHEMA))):
+    for node in nodes_of(json.loads(archive.read(SCHEMA))):
         name = f"{node.get('__module__')}.{node.get('__class__')}"
         names.add(name)
-        if not may_make(str(node.get("__loader__")), name) and name not in more:
+        if name not in more and not may_make(str(node.get("__loader__")), name):
             misused.add(name)
         if node["__loader__"] == "DictNode":
             keys.append(node["key_types"])
@@ -111,7 +121,11 @@ def check_schema(
         if not is_own or kinds != ("TupleNode", "DictNode"):
             raise ValueError("a tree has the parts of another one")
         _check_sizes(archive, sizes["content"], state["content"])
-    return names, misused
+    for name in misused:
+        if is_trusted(name) or name.startswith("numpy."):
+            raise ValueError(f"it makes a {name} in a way that is not meant for it")
+    asked = misused.union(name for name in names - {*more} if not is_reviewed(name))
+    return names, {name for name in asked if not is_trusted(name)}
 
 
 def _outside(node: dict[str, Any]) -> dict[str, Any]:
@@ -156,7 +170,8 @@ def _array(archive: zipfile.ZipFile, node: dict[str, Any]) -> NDArray[Any]:
     return array
 
 
-def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
+def nodes_of(schema: Any) -> Iterator[dict[str, Any]]:
+    """Yield whatever in a schema names a type or function."""
     waiting = [schema]
     while waiting:
         value = waiting.pop()

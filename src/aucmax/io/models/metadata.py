@@ -12,9 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from aucmax.io._archive import METADATA, SCHEMA, check_members
-from aucmax.io._describe import PLAIN, parameters, short_repr, type_name, versions
 from aucmax.io._errors import damage_errors, damaged
+from aucmax.io.models.archive import METADATA, SCHEMA, check_members
+from aucmax.io.models.description import (
+    PLAIN,
+    parameters,
+    short_repr,
+    type_name,
+    versions,
+)
 
 # Goes up when files change so that older versions cannot read them.
 FORMAT = 1
@@ -114,12 +120,6 @@ def describe(model: Any, metadata: Mapping[str, Any] | None) -> dict[str, Any]:
         "versions": versions(),
         "metadata": _checked({} if metadata is None else metadata),
     }
-
-
-def write_metadata(file: Path, content: dict[str, Any]) -> None:
-    """Add a part to an archive."""
-    with zipfile.ZipFile(file, "a", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(METADATA, json.dumps(content, indent=1, ensure_ascii=False))
 
 
 def _checked(metadata: Mapping[str, Any]) -> Any:

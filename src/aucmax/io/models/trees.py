@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from aucmax.io._sklearn import FUNCTION, is_instance
+from aucmax.io.models.sklearn_parts import FUNCTION, is_instance
 
 # Where scikit-learn has its two kinds of trees; imported only if there is one.
 TREE = ("sklearn.tree._tree", "Tree")

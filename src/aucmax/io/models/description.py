@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import sklearn
 
+from aucmax.saved import names_in_files
+
 SHOWN = 80
 PLAIN = (bool, int, float, str, type(None))
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -27,8 +29,9 @@ def versions() -> dict[str, str]:
 
 
 def type_name(model: Any) -> str:
-    """Return the full name of a type."""
-    return f"{type(model).__module__}.{type(model).__qualname__}"
+    """Return the name of a type, as users import it if it is ours."""
+    name = f"{type(model).__module__}.{type(model).__qualname__}"
+    return names_in_files().get(name, name)
 
 
 def parameters(model: Any, *, deep: bool) -> dict[str, Any]:
@@ -56,7 +59,7 @@ def short_repr(value: Any) -> str:
     Examples
     --------
     >>> import numpy as np
-    >>> from aucmax.io._describe import short_repr
+    >>> from aucmax.io.models.description import short_repr
     >>> short_repr(0.1), short_repr(np.zeros((4, 2))), short_repr(np.log)
     ('0.1', 'array of shape (4, 2)', 'log')
     """

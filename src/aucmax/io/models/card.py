@@ -12,7 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucmax._utils.typing import is_sparse
-from aucmax.io._describe import changed_parameters, short_repr, type_name, versions
+from aucmax.io.models.description import (
+    changed_parameters,
+    short_repr,
+    type_name,
+    versions,
+)
 from aucmax.metrics.delong import roc_auc_interval
 
 LEVEL = 0.95
@@ -122,7 +127,7 @@ def escape_markdown(text: str) -> str:
 
     Examples
     --------
-    >>> from aucmax.io.card import escape_markdown
+    >>> from aucmax.io.models.card import escape_markdown
     >>> escape_markdown("<b>loans_1</b> [x](y)")
     '&lt;b&gt;loans_1&lt;/b&gt; \\[x\\](y)'
     """

@@ -14,14 +14,14 @@ import numpy as np
 from scipy import sparse
 
 from aucmax._utils.state import check_state
-from aucmax.io._sklearn import (
+from aucmax.io.models.sklearn_parts import (
     check_encoder,
     check_plain,
     check_svm,
     check_vocabulary,
     is_instance,
 )
-from aucmax.io._trees import TreeChecks
+from aucmax.io.models.trees import TreeChecks
 
 SEARCH = ("sklearn.model_selection._search", "BaseSearchCV")
 # What leads out of a model into the code around it.
