@@ -19,7 +19,15 @@ PAGES = sorted(
     if not {"_build", "generated"} & set(page.relative_to(DOCS).parts)
 )
 API = (DOCS / "api.rst").read_text(encoding="utf-8")
-MODULES = ("bench", "datasets", "distributed", "io", "metrics", "plots")
+MODULES = (
+    "bench",
+    "datasets",
+    "distributed",
+    "io",
+    "metrics",
+    "plots",
+    "preparation",
+)
 BLOCK = r"^```\{%s\}[^\n]*\n(.*?)^```"
 
 

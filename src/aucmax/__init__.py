@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aucmax import bench, datasets, distributed, io, metrics, plots
+    from aucmax import bench, datasets, distributed, io, metrics, plots, preparation
     from aucmax.auto.classifier import AUCClassifier
     from aucmax.estimators.ada_oam import AdaOAM
     from aucmax.estimators.kernel_rank_svm import KernelRankSVM
@@ -68,6 +68,7 @@ __all__ = [
     "io",
     "metrics",
     "plots",
+    "preparation",
 ]
 
 # Public names are imported when first asked for, so `import aucmax` costs nothing.

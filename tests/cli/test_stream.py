@@ -10,6 +10,7 @@ import pytest
 from cli.command import call, call_here, start
 from numpy.testing import assert_allclose, assert_array_equal
 
+from aucmax.cli import _streamed
 from aucmax.io import load
 
 pandas = pytest.importorskip("pandas")
@@ -74,6 +75,67 @@ def test_a_pattern_of_files(folder, tmp_path):
     )
     # The same rows, of which the same medians and scales are found.
     assert_allclose(scores, load(in_memory).decision_function(table), atol=1e-6)
+
+
+def awkward(n_rows):
+    """Dates, many texts, words, decimal commas, and values that are missing."""
+    rng = np.random.default_rng(1)
+    table = frame()[:n_rows].drop(columns="number")
+    days = np.datetime64("2024-01-01") + rng.integers(0, 500, n_rows)
+    table["since"] = pandas.Series(days.astype("M8[s]")).where(rng.random(n_rows) < 0.9)
+    table["shop"] = [f"shop {k}" for k in rng.integers(0, 1200, n_rows)]
+    table["owns"] = rng.choice(["yes", "no", None], n_rows)
+    table["rate"] = [f"{k},5" for k in rng.integers(0, 9, n_rows)]
+    return table
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_dates_and_many_texts_as_in_memory(tmp_path, kind):
+    table = awkward(2500)
+    for name, rows in (("a", table[:1500]), ("b", table[1500:])):
+        if kind == "csv":
+            rows.to_csv(tmp_path / f"{name}.csv", index=False)
+        else:
+            rows.to_parquet(tmp_path / f"{name}.parquet")
+    whole = tmp_path / f"whole.{kind}"
+    getattr(table, f"to_{kind}")(whole, index=False)
+    choice = ("--target", "bad", "--model", "ranksvm", "--set", "tol=1e-10")
+    choice += ("--cv", "0", "--out")
+    fit_here(tmp_path, f"[ab].{kind}", *choice, "stream.skops", "--stream")
+    fit_here(tmp_path, whole.name, *choice, "memory.skops")
+    streamed, memory = (load(tmp_path / f"{k}.skops") for k in ("stream", "memory"))
+    assert streamed[0].columns_.kinds == memory[0].columns_.kinds
+    names = streamed[0].get_feature_names_out().tolist()
+    assert names == memory[0].get_feature_names_out().tolist()
+    assert {"since", "rate", "owns", "shop_rare"} < set(names)
+    assert_array_equal(
+        streamed[0].transform(table).toarray(), memory[0].transform(table).toarray()
+    )
+    assert_allclose(
+        streamed.decision_function(table), memory.decision_function(table), atol=1e-4
+    )
+
+
+def test_of_very_many_rows_a_sample_is_prepared_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(_streamed, "SAMPLE_ROWS", 500)
+    table = awkward(3000).assign(town=np.repeat(["Graz", "Linz", "Wien"], 1000))
+    table.loc[0, "town"] = "Ulm"
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    for size, name in ((170, "a.skops"), (20_000, "b.skops")):
+        monkeypatch.setattr(_streamed, "BATCH_ROWS", size)
+        more = ("--target", "bad", "--model", "opauc", "--out", name, "--stream")
+        told, _ = fit_here(tmp_path, "rows.csv", *more, "--json")
+    model, other = (load(tmp_path / name) for name in ("a.skops", "b.skops"))
+    # It is spread over the table, which is sorted by town; what is rare counts as
+    # missing where the sample has none of it.
+    names = model[0].get_feature_names_out().tolist()
+    assert [name for name in names if name.startswith("town")] == [
+        *("town_Graz", "town_Linz", "town_Wien")
+    ]
+    assert json.loads(told)["auc"]["auc"] > 0.8
+    assert_array_equal(
+        model[0].transform(table).toarray(), other[0].transform(table).toarray()
+    )
 
 
 def test_rows_are_left_out_to_measure_by(folder, tmp_path):

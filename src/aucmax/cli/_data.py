@@ -2,7 +2,6 @@
 """Tables for the commands: columns by name, kinds of values, and labels."""
 
 import difflib
-import re
 import shlex
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -28,7 +27,6 @@ SHOWN = 8
 LONGEST = 60
 # With more whole numbers than this, a target is taken for a quantity.
 MOST_CLASSES = 20
-DECIMAL_COMMA = re.compile(r"\s*[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+\s*")
 
 Choose = Callable[[Sequence[str], str], list[str]]
 
@@ -337,7 +335,6 @@ def read_problem(
     if positive is None:
         _tell_of_positive(y, is_pos, labels, what)
     kinds = kinds_of(table.X)
-    _tell_of_commas(table, kinds)
     X = as_kinds(table.X, kinds, table.source, can_drop=True)
     return Problem(X, y, is_pos, labels, kinds, table.source, what)
 
@@ -356,18 +353,6 @@ def _tell_of_positive(
         f"{count(len(y), 'row')} have. If {brief(labels.negative)} shall be ranked "
         f"high, add --positive {shlex.quote(labels.negative)}."
     )
-
-
-def _tell_of_commas(table: Table, kinds: Mapping[str, str]) -> None:
-    """Say which columns have numbers that nobody can read as such."""
-    for name in (name for name, kind in kinds.items() if kind == "text"):
-        seen = table.X[name].dropna()
-        if len(seen) and all(map(DECIMAL_COMMA.fullmatch, map(str, seen))):
-            tell(
-                f"Note: column {short(name)} of {table.source} is taken for text, "
-                f"because its numbers have a decimal comma, such as {seen.iloc[0]}. "
-                "Write them with a point."
-            )
 
 
 def what_labels(target: str | None, source: str) -> str:

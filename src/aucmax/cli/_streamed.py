@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Models from tables that are read in batches, several times if need be."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,10 +22,11 @@ from aucmax.cli._data import (
     label_text,
     what_labels,
 )
-from aucmax.cli._fitting import SAMPLE_ROWS, score_rows
+from aucmax.cli._fitting import SAMPLE_ROWS, score_rows, take
 from aucmax.cli._words import told_in_options
-from aucmax.io import Batches, Checkpoints, read_batches
+from aucmax.io import Checkpoints, read_batches
 from aucmax.io._errors import short
+from aucmax.io.batches import read_records
 from aucmax.metrics import AUCInterval, roc_auc_interval
 
 BATCH_ROWS = 20_000
@@ -34,12 +35,15 @@ HELD_ONE_IN, MOST_HELD = 10, 10_000
 
 
 Every = tuple[int, int]
+# Some rows and their labels, as they are in the files.
+Part = tuple[Any, NDArray[Any]]
 
 
 class Stream(NamedTuple):
-    """A table that is read in batches, and what one pass over its labels has found."""
+    """A table that is read in batches, and what a first pass over it has found."""
 
-    batches: Batches
+    parts: Callable[[], Iterable[Part]]
+    paths: tuple[Path, ...]
     kinds: dict[str, str]
     labels: Labels
     # The negative and the positive label to train with: as in the file, or booleans.
@@ -48,15 +52,17 @@ class Stream(NamedTuple):
     n_rows: int
     n_pos: int
     source: str
+    # Rows from all over the table, or all if they are few.
+    sample: Any
 
     @property
     def n_features(self) -> int:
         """Number of columns."""
-        return len(self.kinds) or self.batches.n_features
+        return int(self.sample.shape[1])
 
     def tables(self) -> Iterator[tuple[Any, BoolArray]]:
         """Give columns, as they are in the files, and which rows are positive."""
-        for X, y in _raw(self.batches, self.target):
+        for X, y in self.parts():
             X = as_kinds(X, self.kinds, self.source, can_drop=True)
             yield X, _is_positive(y, self.labels)
 
@@ -87,7 +93,7 @@ class Prepared:
         for X, is_pos, is_held in _with_held(self.stream, self.hold_every):
             rows = np.flatnonzero(~is_held)
             y = self.stream.classes[is_pos[rows].astype(int)]
-            yield _plain(self.prepare.transform(_take(X, rows))), y
+            yield self.prepare.transform(take(X, rows)), y
 
 
 def open_stream(
@@ -100,36 +106,72 @@ def open_stream(
     positive: str | None,
 ) -> Stream:
     """Look at the columns and the labels of files."""
-    settings: dict[str, Any] = {"format": format, "batch_rows": BATCH_ROWS}
-    if not is_libsvm(data, format):
-        choose = all_but(drop)
-        settings |= {
-            "target": target,
-            "separator": separator,
-            "categories": "one-hot",
-            "columns": lambda names: choose(
-                [name for name in names if name != target], data
-            ),
-        }
+    parts: Callable[[], Iterable[Part]]
     with told_in_options(can_drop=True):
-        batches = read_batches(data, **settings)
-        counts: dict[Any, int] = {}
-        for _, y in _raw(batches, target):
-            for value, n in zip(*np.unique(y, return_counts=True), strict=True):
-                counts[value] = counts.get(value, 0) + int(n)
+        if is_libsvm(data, format):
+            batches = read_batches(data, format=format, batch_rows=BATCH_ROWS)
+            parts, paths = partial(iter, batches), batches.paths
+        else:
+            choose = all_but(drop)
+            records = read_records(
+                data,
+                target=str(target),
+                columns=lambda names: choose([n for n in names if n != target], data),
+                format=format,
+                separator=separator,
+            )
+            parts, paths = partial(_frames, records, str(target)), records.paths
+        kinds, counts, sample = _look_at(parts(), data)
     values = np.array(list(counts))
     labels, _, y = find_labels(values, positive, what_labels(target, data))
     n_pos = sum(n for v, n in counts.items() if label_text(v) == labels.positive)
     return Stream(
-        batches,
-        kinds_of(next(_raw(batches, target))[0]),
+        parts,
+        paths,
+        kinds,
         labels,
         np.unique(y),
         target,
         sum(counts.values()),
         n_pos,
         data,
+        sample,
     )
+
+
+def _look_at(
+    parts: Iterable[Part], source: str
+) -> tuple[dict[str, str], dict[Any, int], Any]:
+    """Return what columns hold, how often each label comes, and a sample of rows.
+
+    Rows get random numbers, and those below a share are kept: as large a share as
+    leaves few enough. The numbers are the same each time, in batches of any size.
+    """
+    kinds: dict[str, str] | None = None
+    counts: dict[Any, int] = {}
+    rng, share = np.random.default_rng(0), 1.0
+    kept: list[Part] = []
+    for X, y in parts:
+        kinds = kinds_of(X) if kinds is None else kinds
+        for value, n in zip(*np.unique(y, return_counts=True), strict=True):
+            counts[value] = counts.get(value, 0) + int(n)
+        X, numbers = _below(share, X, rng.random(len(y)))
+        kept.append((as_kinds(X, kinds, source, can_drop=True), numbers))
+        while sum(len(numbers) for _, numbers in kept) > SAMPLE_ROWS:
+            share /= 2
+            kept = [_below(share, *part) for part in kept]
+    return kinds or {}, counts, _joined([rows for rows, _ in kept])
+
+
+def _below(share: float, X: Any, numbers: NDArray[Any]) -> Part:
+    rows = np.flatnonzero(numbers < share)
+    return take(X, rows), numbers[rows]
+
+
+def _joined(parts: list[Any]) -> Any:
+    if sparse.issparse(parts[0]):
+        return sparse.vstack(parts, format="csr")
+    return import_optional("pandas", "io").concat(parts, ignore_index=True)
 
 
 def train(
@@ -137,17 +179,13 @@ def train(
 ) -> tuple[Any, AUCInterval | None]:
     """Fit a pipeline to a stream; return it, and its AUC on rows held out, if any.
 
-    The preparation is found from the first rows. A cluster learns all rows.
+    The preparation is found from the sample. A cluster learns all rows.
     """
     prepare, estimator = (step for _, step in model.steps)
-    head = _head(stream, SAMPLE_ROWS)
-    prepare.fit(head)
+    prepare.fit(stream.sample)
     if options.dask_scheduler is not None:
-        n_columns = prepare.transform(head[:1]).shape[1]
-        model.steps[-1] = (
-            "model",
-            _fit_on_cluster(estimator, stream, options, prepare, n_columns),
-        )
+        fitted = _fit_on_cluster(estimator, stream, options, prepare)
+        model.steps[-1] = ("model", fitted)
         return model, None
     every = _hold_every(stream) if hold else None
     kept: dict[str, Any] = {}
@@ -164,22 +202,22 @@ def _measure(model: Any, stream: Stream, every: Every) -> AUCInterval:
     for X, is_pos, is_held in _with_held(stream, every):
         rows = np.flatnonzero(is_held)
         if len(rows):
-            scores.append(score_rows(model, _take(X, rows)))
+            scores.append(score_rows(model, take(X, rows)))
             masks.append(is_pos[rows])
     return roc_auc_interval(np.concatenate(masks), np.concatenate(scores))
 
 
 def _fit_on_cluster(
-    estimator: Any, stream: Stream, options: FitOptions, prepare: Any, n_columns: int
+    estimator: Any, stream: Stream, options: FitOptions, prepare: Any
 ) -> Any:
     client = import_optional("distributed", "dask").Client
     from aucmax import distributed
 
     with client(options.dask_scheduler):
         X, y = distributed.prepared(
-            [str(path) for path in stream.batches.paths],
+            [str(path) for path in stream.paths],
             partial(_part, prepare, stream.kinds, stream.labels, stream.target),
-            n_columns,
+            prepare.transform(take(stream.sample, slice(1))).shape[1],
         )
         kind = getattr(distributed, str(options.dask_model))
         return kind(**estimator.get_params()).fit(X, y).to_local()
@@ -190,7 +228,7 @@ def _part(
 ) -> tuple[Any, BoolArray]:
     """Prepare the rows of one part of a file, on a worker."""
     X = as_kinds(frame[list(kinds)], kinds, "a part of the table")
-    return _plain(prepare.transform(X)), _is_positive(frame[target].to_numpy(), labels)
+    return prepare.transform(X), _is_positive(frame[target].to_numpy(), labels)
 
 
 def _hold_every(stream: Stream) -> Every | None:
@@ -219,26 +257,10 @@ def _with_held(
         yield X, is_pos, is_held
 
 
-def _head(stream: Stream, n_rows: int) -> Any:
-    """Return the first rows."""
-    parts, n = [], 0
-    for X, _ in stream.tables():
-        parts.append(X)
-        n += X.shape[0]
-        if n >= n_rows:
-            break
-    if hasattr(parts[0], "iloc"):
-        return import_optional("pandas", "io").concat(parts, ignore_index=True)
-    return sparse.vstack(parts, format="csr")
-
-
-def _raw(batches: Batches, target: str | None) -> Iterator[tuple[Any, NDArray[Any]]]:
+def _frames(records: Iterable[Any], target: str) -> Iterator[Part]:
     """Give columns and labels as they are in the files."""
-    if target is None:
-        yield from batches
-        return
     n_before = 0
-    for record in batches.record_batches():
+    for record in records:
         for low in range(0, record.num_rows, BATCH_ROWS):
             frame = record.slice(low, BATCH_ROWS).to_pandas(date_as_object=False)
             is_missing = frame[target].isna().to_numpy()
@@ -256,11 +278,3 @@ def _is_positive(y: NDArray[Any], labels: Labels) -> BoolArray:
     values, codes = np.unique(y, return_inverse=True)
     is_pos = np.array([label_text(value) == labels.positive for value in values])
     return is_pos[codes] if len(y) else np.zeros(0, dtype=bool)
-
-
-def _take(X: Any, rows: NDArray[Any]) -> Any:
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
-
-
-def _plain(X: Any) -> Any:
-    return X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)

@@ -157,8 +157,10 @@ def fit(
     numbers, text and dates, and values may be missing. The AUC is that of rows which
     the model did not learn.
 
-    With --stream, DATA may be larger than memory, and a folder or a pattern of files;
-    dates are refused there.
+    With --stream, DATA may be larger than memory, and a folder or a pattern of files.
+    Medians, scales and categories are then those of 50,000 to 100,000 rows from all
+    over it, or of all if there are no more; text that is not among them counts as
+    missing.
     """
     name = check_model(name)
     stream = stream or checkpoint is not None or dask_scheduler is not None

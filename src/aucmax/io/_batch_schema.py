@@ -62,10 +62,20 @@ class Picked(NamedTuple):
         return [self.target, *self.features, *more]
 
 
-def plan_tables(
-    kind: str, files: tuple[InputFile, ...], asked: Asked, *, in_threads: bool
-) -> TablePlan:
-    """Return how to read files as asked for, or raise why they cannot be."""
+class Found(NamedTuple):
+    """What a look at files has found."""
+
+    tables: TableFiles
+    schemas: list[Schema]
+    picked: Picked
+    # Columns of text that look like whole numbers.
+    whole: frozenset[str]
+    # What the columns hold in all files.
+    held: dict[str, str]
+
+
+def look_at(kind: str, files: tuple[InputFile, ...], asked: Asked) -> Found:
+    """Return the columns asked for, or raise why they cannot be read."""
     # First, as everything else needs it.
     import_optional("pyarrow", "io")
     sources = [file.source() for file in files]
@@ -81,8 +91,18 @@ def plan_tables(
         schemas = [schema for schema, _ in looked]
         picked, whole = _pick(sources, schemas, asked), frozenset()
         tables = TableFiles(kind, files, tuple(n for _, n in looked), None, {})
-    layout = _layout(tables, schemas, picked, whole, asked)
-    return TablePlan(tables, layout, in_threads)
+    paths = [str(file.path) for file in files]
+    held = {name: merged_class(name, paths, schemas) for name in picked.all}
+    _check_roles(paths, schemas, picked, held)
+    return Found(tables, schemas, picked, whole, held)
+
+
+def plan_tables(
+    kind: str, files: tuple[InputFile, ...], asked: Asked, *, in_threads: bool
+) -> TablePlan:
+    """Return how to read files as asked for, or raise why they cannot be."""
+    found = look_at(kind, files, asked)
+    return TablePlan(found.tables, _layout(found, asked), in_threads)
 
 
 def _pick(
@@ -166,16 +186,9 @@ def _text_types(
     return types, whole
 
 
-def _layout(
-    tables: TableFiles,
-    schemas: Sequence[Schema],
-    picked: Picked,
-    whole: frozenset[str],
-    asked: Asked,
-) -> Layout:
+def _layout(found: Found, asked: Asked) -> Layout:
+    tables, schemas, picked, whole, held = found
     files = [str(file.path) for file in tables.files]
-    held = {name: merged_class(name, files, schemas) for name in picked.all}
-    _check_roles(files, schemas, picked, held)
     for name in picked.features:
         refuse_other(name, held[name], files[0], schemas[0][name])
     texts = [name for name in picked.features if held[name] == TEXT]

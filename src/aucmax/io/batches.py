@@ -12,8 +12,9 @@ from aucmax.io._batch_cache import find_cache, write_cache
 from aucmax.io._batch_files import find_files
 from aucmax.io._batch_levels import check_categories
 from aucmax.io._batch_plan import Plan
-from aucmax.io._batch_schema import Asked, plan_tables
+from aucmax.io._batch_schema import Asked, look_at, plan_tables
 from aucmax.io._batch_sparse import plan_sparse
+from aucmax.io._batch_tables import TableFiles
 from aucmax.io._batch_thread import ahead
 from aucmax.io._errors import Refused
 from aucmax.io.columns import Columns
@@ -279,6 +280,50 @@ def read_batches(  # noqa: PLR0913
     except Refused as error:
         raise ValueError(str(error)) from None
     return Batches(plan, batch_rows, prefetch)
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Columns of files as they are there, dates and text as well, as often as wanted.
+
+    Attributes
+    ----------
+    tables : TableFiles
+        The files.
+    names : list of str
+        The columns: first the target, then the features.
+    """
+
+    tables: TableFiles
+    names: list[str]
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The files, in the order in which they are read."""
+        return tuple(file.path for file in self.tables.files)
+
+    def __iter__(self) -> Generator[Any, None, None]:
+        for _, _, batch in self.tables.records(self.names):
+            yield batch.select(self.names)
+
+
+def read_records(
+    paths: PathLike | Sequence[PathLike],
+    *,
+    target: str,
+    columns: Columns | None = None,
+    format: str | None = None,
+    separator: str | None = None,
+) -> Records:
+    """Return the Arrow record batches of files, found as `read_batches` does."""
+    kind, files = find_files(paths, format)
+    check_separator(files[0].source(), kind, separator)
+    asked = Asked(target, columns, separator=separator)
+    try:
+        found = look_at(kind, files, asked)
+    except Refused as error:
+        raise ValueError(str(error)) from None
+    return Records(found.tables, found.picked.all)
 
 
 def _check_count(name: str, value: Any, least: int) -> None:
