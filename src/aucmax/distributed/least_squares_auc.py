@@ -80,8 +80,8 @@ class DaskLeastSquaresAUC(DaskScorer, LeastSquaresAUC):
             inputs = check_inputs(self, partitions)
             if self._is_direct(inputs.shape[1], inputs.is_sparse):
                 pos, neg = fetch([moments_of(inputs.parts)])[0]
-                result = self._solve_moments(pos, neg)
+                result = self._fit_moments(pos, neg, inputs)
             else:
-                result = self._solve_implicit(linear_design(inputs), inputs)
-            self._store(result, inputs)
+                result = self._fit_implicit(linear_design(inputs), inputs)
+            self._warn_unless_converged(result)
         return self

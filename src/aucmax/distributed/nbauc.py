@@ -3,8 +3,6 @@
 
 from typing import Any, Self
 
-from sklearn.utils import check_random_state
-
 from aucmax._utils.memory import parse_bytes
 from aucmax._utils.typing import Matrix
 from aucmax._utils.validation import FitInputs, restore_attributes_on_error, validated
@@ -15,7 +13,6 @@ from aucmax.distributed._partitions import partitions_of
 from aucmax.distributed._scorer import DaskScorer
 from aucmax.distributed.design import DaskDesign, keep_blocks
 from aucmax.estimators._kernel_choice import nystroem_design
-from aucmax.estimators._mapped_fit import fit_mapped
 from aucmax.estimators.nbauc import NBAUC
 from aucmax.features.nystroem import Nystroem
 from aucmax.streams.passes import sample_rows
@@ -98,16 +95,13 @@ class DaskNBAUC(DaskScorer, NBAUC):
             )
             # Rows are mapped in the same company as in memory, and so rounded alike.
             inputs = check_inputs(self, partitions, multiple=BLOCK_ROWS, drop_idle=True)
-            seed = check_random_state(self.random_state).randint(2**31 - 1)
             sample = sample_inputs(inputs)
-            choice = self._choose(sample, seed)
-            if len(choice.tried) and len(sample.is_pos) < inputs.shape[0]:
-                choice = choice._replace(is_from_a_part=True)
-            feature_map = self._fit_map(sample, choice.gamma, seed, inputs.shape[0])
-            design = mapped_design(inputs, sample.X, feature_map, budget)
-            fit = fit_mapped(self, design, inputs, choice)
-            self._keep(feature_map, choice, fit, inputs.classes)
-            self._set_threshold(inputs.collect(self._expand), inputs)
+            result = self._fit_rows(
+                sample,
+                inputs,
+                lambda found: mapped_design(inputs, sample.X, found, budget),
+            )
+            self._warn_unless_converged(result)
         return self
 
 

@@ -135,9 +135,8 @@ class DaskRankSVM(DaskScorer, RankSVM):
             if self.scores == "binned":
                 self._fit_binned(inputs)
             else:
-                start = self._start(inputs.shape[1])
-                result = self._solve(linear_design(inputs), inputs, start)
-                self._store(result, inputs)
+                result = self._fit_design(linear_design(inputs), inputs)
+                self._warn_unless_converged(result)
                 self.objective_error_ = 0.0
         return self
 

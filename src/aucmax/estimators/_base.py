@@ -108,7 +108,23 @@ class AUCScorer(ClassifierMixin, BaseEstimator):
         return roc_auc(is_pos, scores, sample_weight=sample_weight)
 
     def decision_function(self, X: Any) -> NDArray[Any]:
-        """Return the score of each row."""
+        """Return the score of each row; positive means ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+            Larger means more likely positive; the intercept is part of it.
+        """
+        check_is_fitted(self)
+        return self._decide(check_features(self, X))
+
+    def _decide(self, X: Matrix) -> NDArray[Any]:
+        """Return the score of checked rows, with the intercept."""
         raise NotImplementedError
 
     def check_state(self) -> None:
@@ -140,10 +156,19 @@ class SolvedScorer(AUCScorer):
     history_: list[Any]
     verbose: int
 
-    def _set_threshold(self, scores: NDArray[Any], rows: TrainingRows) -> None:
-        """Set the intercept from the scores, without one, of the training rows."""
+    def _scores(self, X: Matrix) -> NDArray[Any]:
+        """Return the score of each row, without the intercept."""
+        raise NotImplementedError
+
+    def _decide(self, X: Matrix) -> NDArray[Any]:
+        scores: NDArray[Any] = self._scores(X) + self.intercept_[0]
+        return scores
+
+    def _set_threshold(self, rows: TrainingRows) -> None:
+        """Set the intercept by the scores of the training rows."""
+        scores = rows.collect(self._scores)
         threshold = balanced_threshold(scores, rows.is_pos, rows.weight)
-        self.intercept_ = np.array([-threshold])
+        self.intercept_ = np.array([-threshold], dtype=scores.dtype)
 
     def _warn_unless_converged(self, result: Result) -> None:
         if not result.converged:
@@ -152,7 +177,8 @@ class SolvedScorer(AUCScorer):
                 "features (for example with StandardScaler), raise max_iter or tol, or "
                 "raise alpha.",
                 ConvergenceWarning,
-                stacklevel=5,
+                # In the code that calls ``fit``, which is checked by a wrapper.
+                stacklevel=4,
             )
 
     def _keep_progress(self, result: Result) -> None:
@@ -179,25 +205,7 @@ class LinearScorer(SolvedScorer):
 
     coef_: NDArray[Any]
 
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Return the score of each row; positive means ``classes_[1]``.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows to score.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,)
-            ``X @ coef_[0] + intercept_[0]``.
-        """
-        check_is_fitted(self)
-        X = check_features(self, X)
-        scores: NDArray[Any] = self._project(X) + self.intercept_[0]
-        return scores
-
-    def _project(self, X: Matrix) -> NDArray[Any]:
+    def _scores(self, X: Matrix) -> NDArray[Any]:
         return np.asarray(X @ self.coef_[0])
 
     def _check_fitted(self) -> None:
@@ -206,10 +214,8 @@ class LinearScorer(SolvedScorer):
 
     def _store(self, result: Result, rows: TrainingRows) -> None:
         """Keep what was learned; the intercept is the threshold on these rows."""
-        self._warn_unless_converged(result)
         self._keep(result, rows.classes, rows.dtype)
-        self._set_threshold(rows.collect(self._project), rows)
-        self.intercept_ = self.intercept_.astype(self.coef_.dtype)
+        self._set_threshold(rows)
 
     def _keep(
         self, result: Result, classes: NDArray[Any], dtype: np.dtype[Any]

@@ -11,15 +11,9 @@ from numpy.typing import NDArray
 from aucmax import _kernels
 from aucmax._utils.state import FLOATS, expect, expect_array, expect_finite, expect_type
 from aucmax._utils.typing import FloatArray, Matrix, is_sparse
-from aucmax._utils.validation import (
-    POSITIVE,
-    FitInputs,
-    StrOptions,
-    check_features,
-    check_is_fitted,
-)
+from aucmax._utils.validation import POSITIVE, StrOptions
 from aucmax.design.mapped import BLOCK_ROWS
-from aucmax.estimators._base import SolvedScorer
+from aucmax.estimators._base import SolvedScorer, TrainingRows
 from aucmax.features.kernels import Kernel, PreparedKernel
 
 
@@ -38,24 +32,6 @@ class KernelScorer(SolvedScorer):
     basis_: NDArray[Any]
     dual_coef_: NDArray[Any]
 
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Return the score of each row; positive means ``classes_[1]``.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows to score.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,)
-            ``kernel(X, basis_) @ dual_coef_[0] + intercept_[0]``.
-        """
-        check_is_fitted(self)
-        X = check_features(self, X)
-        scores: NDArray[Any] = self._expand(X) + self.intercept_[0]
-        return scores
-
     def _check_fitted(self) -> None:
         expect_type(self, "kernel_", Kernel)
         basis = expect_array(self, "basis_", (None, self.n_features_in_), FLOATS)
@@ -63,37 +39,21 @@ class KernelScorer(SolvedScorer):
         expect_finite(self, "dual_coef_", (1, len(basis)))
         expect_finite(self, "intercept_", (1,))
 
-    def _store_expansion(
-        self,
-        kernel: Kernel,
-        basis: NDArray[Any],
-        dual_coef: FloatArray,
-        inputs: FitInputs,
-        scores: FloatArray | None = None,
-    ) -> None:
-        """Keep what was learned; the intercept is the threshold on these rows.
-
-        ``scores`` must be those that ``decision_function`` gives, to the last bit.
-        """
-        self._keep_expansion(kernel, basis, dual_coef, inputs.classes)
-        self._set_threshold(
-            self._expand(inputs.X) if scores is None else scores, inputs
-        )
-
     def _keep_expansion(
         self,
         kernel: Kernel,
         basis: NDArray[Any],
         dual_coef: FloatArray,
-        classes: NDArray[Any],
+        rows: TrainingRows,
     ) -> None:
-        self.classes_ = classes
+        """Keep what was learned; the intercept is the threshold on these rows."""
+        self.classes_ = rows.classes
         self.kernel_ = kernel
         self.basis_ = basis
         self.dual_coef_ = dual_coef[None, :]
+        self._set_threshold(rows)
 
-    def _expand(self, X: Matrix) -> NDArray[Any]:
-        """Return the scores without the intercept, a block of rows at a time."""
+    def _scores(self, X: Matrix) -> NDArray[Any]:
         columns = self._columns(X)
         scores = np.empty(X.shape[0])
         for low in range(0, X.shape[0], BLOCK_ROWS):

@@ -28,10 +28,11 @@ def fit_mapped(
     choice: KernelChoice,
     *,
     checkpointing: Checkpointing = NO_CHECKPOINTS,
+    chosen: State | None = None,
 ) -> MappedFit:
     """Minimise on all rows, with the parameters of ``model``, which is only read.
 
-    The states offered have ``alpha`` besides what the solver needs.
+    The states offered have ``alpha`` and ``chosen`` besides what the solver needs.
     """
     alpha, start = choice.alpha, None
     saved, offer = checkpointing
@@ -49,7 +50,7 @@ def fit_mapped(
 
     def offer_all(state: Callable[[], State]) -> None:
         if offer is not None:
-            offer(lambda: {"alpha": alpha, "solver": state()})
+            offer(lambda: {**(chosen or {}), "alpha": alpha, "solver": state()})
 
     result = nonlinear_cg(
         Problem(design, SquaredHinge(), rows.is_pos, rows.weight),

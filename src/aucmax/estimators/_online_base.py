@@ -12,14 +12,14 @@ from aucmax._utils.progress import report
 from aucmax._utils.state import expect, expect_type
 from aucmax._utils.typing import Matrix, is_sparse
 from aucmax._utils.validation import (
+    FitInputs,
     check_batch,
-    check_features,
-    check_fit_inputs,
     check_is_fitted,
     restore_attributes_on_error,
     validated,
 )
 from aucmax.estimators._base import AUCScorer
+from aucmax.estimators._fit import UnweightedFit
 from aucmax.solvers.online.base import Learner
 from aucmax.streams.online import SAMPLE_ROWS, OnlineStream
 from aucmax.streams.partial_fit import partial_fit_all
@@ -29,7 +29,7 @@ from aucmax.streams.source import Source
 N_REPORTS = 10
 
 
-class OnlineScorer(AUCScorer):
+class OnlineScorer(UnweightedFit, AUCScorer):
     """Scorer that learns from rows one after the other.
 
     A subclass says how to begin; validation, labels, order, threshold and progress are
@@ -43,33 +43,15 @@ class OnlineScorer(AUCScorer):
     # Zero in a subclass that has its own ``intercept_``.
     _sample_rows: int = SAMPLE_ROWS
 
-    @validated
-    def fit(self, X: Any, y: ArrayLike) -> Self:
-        """Forget what was learned and learn from these rows.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : array-like of shape (n_samples,)
-            Labels, two distinct values; the larger is positive.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator; after an error, as it was before.
-        """
-        with restore_attributes_on_error(self):
-            inputs = check_fit_inputs(self, X, y)
-            self.classes_ = inputs.classes
-            self._stream, rng = self._start_learner(inputs.X)
-            n = inputs.X.shape[0]
-            for n_passed in range(self.n_passes):
-                order = None
-                if self.shuffle and not self._stream.learner.is_order_free:
-                    order = rng.permutation(n)
-                self._run(inputs.X, inputs.is_pos, order, n_passed)
-        return self
+    def _fit(self, inputs: FitInputs) -> None:
+        self.classes_ = inputs.classes
+        self._stream, rng = self._start_learner(inputs.X)
+        n = inputs.X.shape[0]
+        for n_passed in range(self.n_passes):
+            order = None
+            if self.shuffle and not self._stream.learner.is_order_free:
+                order = rng.permutation(n)
+            self._run(inputs.X, inputs.is_pos, order, n_passed)
 
     @validated
     def partial_fit(
@@ -141,21 +123,7 @@ class OnlineScorer(AUCScorer):
             partial_fit_all(self, source, classes, checkpoint)
         return self
 
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Return the score of each row; positive means ``classes_[1]``.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows to score.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,)
-            Larger means more likely positive.
-        """
-        check_is_fitted(self)
-        X = check_features(self, X)
+    def _decide(self, X: Matrix) -> NDArray[Any]:
         with self._stream.lock:
             learner: Any = self._stream.learner
             model, intercept = self._stream.model(), self.intercept_[0]

@@ -4,20 +4,14 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from aucmax._utils.memory import parse_bytes
 from aucmax._utils.progress import report
-from aucmax._utils.typing import IntArray, Matrix, is_sparse, to_dense
-from aucmax._utils.validation import (
-    COUNT,
-    POSITIVE,
-    FitInputs,
-    check_fit_inputs,
-    restore_attributes_on_error,
-    validated,
-)
+from aucmax._utils.typing import Matrix, is_sparse, to_dense
+from aucmax._utils.validation import COUNT, POSITIVE, FitInputs
 from aucmax.design.gram import TILE, Gram, KernelColumns, KernelFactory, RowSelection
+from aucmax.estimators._fit import WeightedFit
 from aucmax.estimators._kernel_base import KernelScorer
 from aucmax.estimators._kernel_choice import choose_kernel
 from aucmax.features.kernels import Kernel
@@ -31,7 +25,7 @@ MAX_ROWS = 100_000
 DENSE_BYTES = 64 * 2**20
 
 
-class KernelRankSVM(KernelScorer):
+class KernelRankSVM(WeightedFit, KernelScorer):
     r"""Kernel scorer that ranks positives above negatives by a margin.
 
     Minimises the mean over all pairs of a positive and a negative row
@@ -159,64 +153,49 @@ class KernelRankSVM(KernelScorer):
         self.random_state = random_state
         self.verbose = verbose
 
-    @validated
-    def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> "KernelRankSVM":
-        """Choose what is "auto", and fit the coefficients.
+    def _fit(self, inputs: FitInputs) -> Result:
+        budget = parse_bytes(self.memory_budget)
+        used = np.flatnonzero(inputs.weight)
+        inputs = inputs.drop_zero_weight()
+        _refuse_many_rows(len(used), budget)
+        choice = choose_kernel(
+            inputs,
+            kernel=self.kernel,
+            gamma=self.gamma,
+            alpha=self.alpha,
+            degree=self.degree,
+            coef0=self.coef0,
+            random_state=self.random_state,
+            verbose=self.verbose,
+        )
+        self.gamma_, self.alpha_ = choice.gamma, choice.alpha
+        self.tuning_ = choice.tried
+        kernel = Kernel(self.kernel, self.gamma_, self.degree, self.coef0)
+        result = self._solve(kernel, inputs, budget)
+        self._keep_progress(result)
+        # One row at least: an empty sum has no shape.
+        support = np.flatnonzero(result.coef) if np.any(result.coef) else np.array([0])
+        self.support_ = used[support]
+        # Coefficients of near neighbours are large and cancel.
+        basis = to_dense(inputs.X[support]).astype(np.float64)
+        self._keep_expansion(kernel, basis, result.coef[support], inputs)
+        return result
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : array-like of shape (n_samples,)
-            Labels, two distinct values; the larger is positive.
-        sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight two counts as two rows, exactly; a pair weighs the product
-            of its rows.
-
-        Returns
-        -------
-        self : KernelRankSVM
-            The fitted estimator.
-        """
-        with restore_attributes_on_error(self):
-            budget = parse_bytes(self.memory_budget)
-            inputs = check_fit_inputs(self, X, y, sample_weight)
-            used = np.flatnonzero(inputs.weight)
-            inputs = inputs.drop_zero_weight()
-            _refuse_many_rows(len(used), budget)
-            choice = choose_kernel(
-                inputs,
-                kernel=self.kernel,
-                gamma=self.gamma,
-                alpha=self.alpha,
-                degree=self.degree,
-                coef0=self.coef0,
-                random_state=self.random_state,
-                verbose=self.verbose,
-            )
-            self.gamma_, self.alpha_ = choice.gamma, choice.alpha
-            self.tuning_ = choice.tried
-            kernel = Kernel(self.kernel, self.gamma_, self.degree, self.coef0)
-            self._fit_kernel(kernel, inputs, used, budget)
-        return self
-
-    def _fit_kernel(
-        self, kernel: Kernel, inputs: FitInputs, used: IntArray, budget: int
-    ) -> None:
+    def _solve(self, kernel: Kernel, inputs: FitInputs, budget: int) -> Result:
         gram = Gram(
             _kernel_against(kernel, inputs.X),
-            len(used),
+            len(inputs.is_pos),
             memory_budget=budget,
             tile=_tile(inputs.X),
         )
         if self.verbose:
             kept, total = gram.n_bytes_kept / 1e9, gram.n_bytes / 1e9
-            line = f"[KernelRankSVM] kernel of {gram.n} rows in {gram.dtype}: "
-            line += f"{kept:.3g} of {total:.3g} GB kept"
-            report(line + (", the rest computed anew" if kept < total else ""))
-        result = kernel_newton(
+            rest = ", the rest computed anew" if kept < total else ""
+            report(
+                f"[KernelRankSVM] kernel of {gram.n} rows in {gram.dtype}: "
+                f"{kept:.3g} of {total:.3g} GB kept{rest}"
+            )
+        return kernel_newton(
             gram,
             inputs.is_pos,
             inputs.weight,
@@ -225,27 +204,6 @@ class KernelRankSVM(KernelScorer):
             tol=self.tol,
             max_iter=self.max_iter,
             on_step=self._on_step(),
-        )
-        self._warn_unless_converged(result)
-        self._store_result(kernel, inputs, used, result)
-
-    def _store_result(
-        self,
-        kernel: Kernel,
-        inputs: FitInputs,
-        used: IntArray,
-        result: Result,
-    ) -> None:
-        self._keep_progress(result)
-        # One row at least: an empty sum has no shape.
-        support = np.flatnonzero(result.coef) if np.any(result.coef) else np.array([0])
-        self.support_ = used[support]
-        self._store_expansion(
-            kernel,
-            # Coefficients of near neighbours are large and cancel.
-            to_dense(inputs.X[support]).astype(np.float64),
-            result.coef[support],
-            inputs,
         )
 
 

@@ -3,22 +3,12 @@
 
 from typing import Any, ClassVar
 
-from numpy.typing import ArrayLike
-
-from aucmax._utils.checkpoint import Checkpoint
 from aucmax._utils.typing import is_sparse
-from aucmax._utils.validation import (
-    COUNT,
-    POSITIVE,
-    FitInputs,
-    StrOptions,
-    check_fit_inputs,
-    restore_attributes_on_error,
-    validated,
-)
+from aucmax._utils.validation import COUNT, POSITIVE, FitInputs, StrOptions
 from aucmax.design import Design, LocalDesign
 from aucmax.estimators._base import LinearScorer, TrainingRows
-from aucmax.solvers.base import Result
+from aucmax.estimators._fit import StreamedFit
+from aucmax.solvers.base import Checkpointing, Result
 from aucmax.solvers.closed_form import (
     MANY_FEATURES,
     auto_alpha,
@@ -27,15 +17,14 @@ from aucmax.solvers.closed_form import (
     solve_implicit,
     solve_moments,
 )
-from aucmax.streams.passes import check_source, resume_fit
-from aucmax.streams.source import Source, name_features
+from aucmax.streams.passes import StreamInputs
 from aucmax.summaries import ClassMoments
 
 # Up to so many features of sparse rows, a d x d matrix is cheaper than many passes.
 DIRECT_SPARSE = 512
 
 
-class LeastSquaresAUC(LinearScorer):
+class LeastSquaresAUC(StreamedFit, LinearScorer):
     r"""Linear scorer that pulls every pair to a difference of one, in closed form.
 
     Minimises the mean over all pairs of
@@ -87,6 +76,12 @@ class LeastSquaresAUC(LinearScorer):
     RankSVM : Ignores pairs that are far enough apart; often better, a little slower.
     SPDAM : The same solution by a stochastic method.
 
+    Notes
+    -----
+    With ``fit_stream``, the direct solver reads all batches three times: to check them,
+    for the moments, and for the threshold. Its checkpoints hold the moments after each
+    batch; "cg" takes none.
+
     Examples
     --------
     >>> from sklearn.datasets import make_classification
@@ -116,109 +111,50 @@ class LeastSquaresAUC(LinearScorer):
         self.tol = tol
         self.max_iter = max_iter
 
-    @validated
-    def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> "LeastSquaresAUC":
-        """Fit the weights.
+    def _fit(self, inputs: FitInputs) -> Result:
+        if self._is_direct(inputs.X.shape[1], is_sparse(inputs.X)):
+            moments = collect_moments([inputs.X], inputs.is_pos, inputs.weight)
+            return self._fit_moments(*moments, inputs)
+        return self._fit_implicit(LocalDesign(inputs.X), inputs)
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : array-like of shape (n_samples,)
-            Labels, two distinct values; the larger is positive.
-        sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight two counts as two rows, exactly; a pair weighs the product
-            of its rows.
-
-        Returns
-        -------
-        self : LeastSquaresAUC
-            The fitted estimator.
-        """
-        with restore_attributes_on_error(self):
-            inputs = check_fit_inputs(self, X, y, sample_weight)
-            self._store(self._solve(inputs), inputs)
-        return self
-
-    @validated
-    def fit_stream(
-        self, source: Source, *, checkpoint: Checkpoint | None = None
-    ) -> "LeastSquaresAUC":
-        """Fit the weights to rows that are never all in memory.
-
-        The coefficients are those of ``fit``, to rounding. The direct solver reads all
-        batches three times: to check them, for the moments, and for the threshold.
-
-        Parameters
-        ----------
-        source : re-iterable of (X, y) or (X, y, sample_weight)
-            Batches of rows, the same ones each time it is iterated over: a list, or
-            what :func:`aucmax.io.read_batches` returns. A batch may hold one class
-            only.
-        checkpoint : Checkpoints, default=None
-            Where to keep the moments after each batch, and to go on from; see
-            :class:`aucmax.io.Checkpoints`. Only for the direct solver.
-
-        Returns
-        -------
-        self : LeastSquaresAUC
-            The fitted estimator.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import make_classification
-        >>> from aucmax import LeastSquaresAUC
-        >>> X, y = make_classification(weights=[0.9], random_state=0)
-        >>> source = [(X[:60], y[:60]), (X[60:], y[60:])]
-        >>> round(LeastSquaresAUC().fit_stream(source).score(X, y), 2)
-        1.0
-        """
-        with restore_attributes_on_error(self):
-            inputs = check_source(self, source, checkpoint)
-            if self._is_direct(inputs.shape[1], inputs.is_sparse):
-                pos, neg = collect_moments(
-                    inputs,
-                    inputs.is_pos,
-                    inputs.weight,
-                    *resume_fit(self, inputs, checkpoint),
-                )
-                result = self._solve_moments(pos, neg)
-            elif checkpoint is None:
-                result = self._solve_implicit(inputs.design(), inputs)
-            else:
-                raise ValueError(
-                    f"checkpoint= works with the direct solver, but "
-                    f"solver={self.solver!r} means conjugate gradients for "
-                    f"{inputs.shape[1]} features, which cannot be interrupted. Choose "
-                    'solver="direct", or leave checkpoint= out.'
-                )
-            self._store(result, inputs)
-            name_features(self, source)
-        return self
+    def _fit_batches(
+        self, inputs: StreamInputs, checkpointing: Checkpointing
+    ) -> Result:
+        if self._is_direct(inputs.shape[1], inputs.is_sparse):
+            moments = collect_moments(
+                inputs, inputs.is_pos, inputs.weight, *checkpointing
+            )
+            return self._fit_moments(*moments, inputs)
+        if checkpointing.offer is not None:
+            raise ValueError(
+                f"checkpoint= works with the direct solver, but solver={self.solver!r} "
+                f"means conjugate gradients for {inputs.shape[1]} features, which "
+                'cannot be interrupted. Choose solver="direct", or leave checkpoint= '
+                "out."
+            )
+        return self._fit_implicit(inputs.design(), inputs)
 
     def _is_direct(self, n_features: int, is_sparse: bool) -> bool:
         if self.solver != "auto":
             return self.solver == "direct"
         return n_features <= (DIRECT_SPARSE if is_sparse else MANY_FEATURES)
 
-    def _solve(self, inputs: FitInputs) -> Result:
-        if self._is_direct(inputs.X.shape[1], is_sparse(inputs.X)):
-            pos, neg = collect_moments([inputs.X], inputs.is_pos, inputs.weight)
-            return self._solve_moments(pos, neg)
-        return self._solve_implicit(LocalDesign(inputs.X), inputs)
-
-    def _solve_moments(self, pos: ClassMoments, neg: ClassMoments) -> Result:
+    def _fit_moments(
+        self, pos: ClassMoments, neg: ClassMoments, rows: TrainingRows
+    ) -> Result:
         alpha = self.alpha
         self.alpha_ = auto_alpha(pos, neg) if isinstance(alpha, str) else alpha
-        return solve_moments(pos, neg, alpha=self.alpha_)
+        result = solve_moments(pos, neg, alpha=self.alpha_)
+        self._store(result, rows)
+        return result
 
-    def _solve_implicit(self, design: Design, rows: TrainingRows) -> Result:
+    def _fit_implicit(self, design: Design, rows: TrainingRows) -> Result:
         labels, alpha = (rows.is_pos, rows.weight), self.alpha
         if isinstance(alpha, str):
             alpha = estimate_alpha(design, *labels)
         self.alpha_ = alpha
-        return solve_implicit(
+        result = solve_implicit(
             design, *labels, alpha=alpha, tol=self.tol, max_iter=self.max_iter
         )
+        self._store(result, rows)
+        return result

@@ -5,22 +5,14 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from aucmax._utils.checkpoint import Checkpoint, State
 from aucmax._utils.memory import parse_bytes
 from aucmax._utils.state import expect_type
-from aucmax._utils.validation import (
-    COUNT,
-    POSITIVE,
-    FitInputs,
-    StrOptions,
-    check_fit_inputs,
-    restore_attributes_on_error,
-    validated,
-)
-from aucmax.design.mixed import shortens_rows
+from aucmax._utils.validation import COUNT, POSITIVE, FitInputs, StrOptions
+from aucmax.design import Design
+from aucmax.estimators._base import TrainingRows
+from aucmax.estimators._fit import StreamedFit
 from aucmax.estimators._kernel_base import KernelScorer
 from aucmax.estimators._kernel_choice import (
     KernelChoice,
@@ -29,14 +21,14 @@ from aucmax.estimators._kernel_choice import (
     streamed_nystroem,
     working_dtype,
 )
-from aucmax.estimators._mapped_fit import MappedFit, fit_mapped
+from aucmax.estimators._mapped_fit import fit_mapped
 from aucmax.features.nystroem import Nystroem
-from aucmax.solvers.base import Checkpointing
-from aucmax.streams.passes import check_source, resume_fit
-from aucmax.streams.source import Source, name_features
+from aucmax.solvers.base import Checkpointing, Result
+from aucmax.solvers.nonlinear_cg import NO_CHECKPOINTS
+from aucmax.streams.passes import StreamInputs
 
 
-class NBAUC(KernelScorer):
+class NBAUC(StreamedFit, KernelScorer):
     r"""Kernel scorer over all pairs, on Nystroem features.
 
     Minimises the mean over all pairs of a positive and a negative row
@@ -120,6 +112,11 @@ class NBAUC(KernelScorer):
     Scale continuous features, for example with ``StandardScaler``; leave one-hot
     columns as they are: scaling blows up the rare ones.
 
+    With ``fit_stream``, what is "auto" and the landmarks are chosen on a spread of at
+    most 100,000 rows, fewer of wide ones. Some vectors with one number per row are
+    held, one or two batches, and as many values between rows and landmarks as
+    ``memory_budget`` allows; the others are computed at every pass.
+
     References
     ----------
     Khalid, Ray and Chitsaz, "Scalable Nonlinear AUC Maximization Methods", 2018.
@@ -174,137 +171,60 @@ class NBAUC(KernelScorer):
         self.random_state = random_state
         self.verbose = verbose
 
-    @validated
-    def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> "NBAUC":
-        """Choose what is "auto", then landmarks, and fit.
+    def _fit(self, inputs: FitInputs) -> Result:
+        inputs, budget = inputs.drop_zero_weight(), parse_bytes(self.memory_budget)
+        return self._fit_rows(
+            inputs, inputs, lambda found: nystroem_mapped(inputs.X, found, budget)
+        )
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : array-like of shape (n_samples,)
-            Labels, two distinct values; the larger is positive.
-        sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight two counts as two rows in the objective, exactly, and a pair
-            weighs the product of its rows; the solutions agree to ``tol``.
+    def _fit_batches(
+        self, inputs: StreamInputs, checkpointing: Checkpointing
+    ) -> Result:
+        inputs, budget = inputs.drop_zero_weight(), parse_bytes(self.memory_budget)
+        sample = inputs.sample()
+        return self._fit_rows(
+            sample,
+            inputs,
+            lambda found: streamed_nystroem(inputs, sample.X, found, budget),
+            checkpointing,
+        )
 
-        Returns
-        -------
-        self : NBAUC
-            The fitted estimator.
-        """
-        with restore_attributes_on_error(self):
-            budget = parse_bytes(self.memory_budget)
-            inputs = check_fit_inputs(self, X, y, sample_weight).drop_zero_weight()
-            seed = check_random_state(self.random_state).randint(2**31 - 1)
-            choice = self._choose(inputs, seed)
-            feature_map = self._fit_map(inputs, choice.gamma, seed)
-            design = nystroem_mapped(inputs.X, feature_map, budget)
-            fit = fit_mapped(self, design, inputs, choice)
-            self._keep(feature_map, choice, fit, inputs.classes)
-            # The design scores rows as the expansion does, block by block.
-            self._set_threshold(
-                self._expand(inputs.X)
-                if shortens_rows(feature_map.normalization_)
-                else design.scores(fit.result.coef),
-                inputs,
-            )
-        return self
-
-    @validated
-    def fit_stream(
-        self, source: Source, *, checkpoint: Checkpoint | None = None
-    ) -> "NBAUC":
-        """Fit to rows that are never all in memory.
-
-        What is "auto" and the landmarks are chosen on a spread of at most 100,000 rows,
-        fewer of wide ones. Where that is all rows, or with ``gamma``, ``alpha`` and
-        ``landmarks`` given, the coefficients are those of ``fit``, to rounding. Some
-        vectors with one number per row are held, one or two batches, and as many values
-        between rows and landmarks as ``memory_budget`` allows; the others are computed
-        at every pass.
-
-        Parameters
-        ----------
-        source : re-iterable of (X, y) or (X, y, sample_weight)
-            Batches of rows, the same ones each time it is iterated over: a list, or
-            what :func:`aucmax.io.read_batches` returns. A batch may hold one class
-            only.
-        checkpoint : Checkpoints, default=None
-            Where to keep the state after each step of the last solve, and to go on
-            from; see :class:`aucmax.io.Checkpoints`.
-
-        Returns
-        -------
-        self : NBAUC
-            The fitted estimator.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import make_moons
-        >>> from aucmax import NBAUC
-        >>> X, y = make_moons(300, noise=0.2, random_state=0)
-        >>> source = [(X[:150], y[:150]), (X[150:], y[150:])]
-        >>> model = NBAUC(n_landmarks=100, random_state=0).fit_stream(source)
-        >>> bool(model.score(X, y) > 0.98)
-        True
-        """
-        with restore_attributes_on_error(self):
-            budget = parse_bytes(self.memory_budget)
-            inputs = check_source(self, source, checkpoint).drop_zero_weight()
-            saved, offer = resume_fit(self, inputs, checkpoint)
-            seed = check_random_state(self.random_state).randint(2**31 - 1)
-            sample = inputs.sample()
-            if saved is None:
-                choice = self._choose(sample, seed)
-                if len(choice.tried) and len(sample.is_pos) < inputs.shape[0]:
-                    choice = choice._replace(is_from_a_part=True)
-            else:
-                seed = saved["seed"]
-                choice = KernelChoice(saved["gamma"], 0.0, saved["tried"], False)
-            feature_map = self._fit_map(sample, choice.gamma, seed, inputs.shape[0])
-            design = streamed_nystroem(inputs, sample.X, feature_map, budget)
-            chosen = {"seed": seed, "gamma": choice.gamma, "tried": choice.tried}
-
-            def offer_all(state: Callable[[], State]) -> None:
-                if offer is not None:
-                    offer(lambda: chosen | state())
-
-            fit = fit_mapped(
-                self,
-                design,
-                inputs,
-                choice,
-                checkpointing=Checkpointing(
-                    saved, None if offer is None else offer_all
-                ),
-            )
-            self._keep(feature_map, choice, fit, inputs.classes)
-            self._set_threshold(inputs.collect(self._expand), inputs)
-            name_features(self, source)
-        return self
-
-    def _keep(
+    def _fit_rows(
         self,
-        feature_map: Nystroem,
-        choice: KernelChoice,
-        fit: MappedFit,
-        classes: NDArray[Any],
-    ) -> None:
-        result, self.alpha_ = fit
-        self._warn_unless_converged(result)
-        self._keep_progress(result)
+        sample: FitInputs,
+        rows: TrainingRows,
+        make_design: Callable[[Nystroem], Design],
+        checkpointing: Checkpointing = NO_CHECKPOINTS,
+    ) -> Result:
+        """Choose width, penalty and landmarks by a sample, and fit to all rows."""
+        saved, n_rows = checkpointing.saved, len(rows.is_pos)
+        if saved is None:
+            seed = check_random_state(self.random_state).randint(2**31 - 1)
+            choice = self._choose(sample, seed)
+            if len(choice.tried) and len(sample.is_pos) < n_rows:
+                choice = choice._replace(is_from_a_part=True)
+        else:
+            seed = saved["seed"]
+            choice = KernelChoice(saved["gamma"], 0.0, saved["tried"], False)
         self.gamma_, self.tuning_ = choice.gamma, choice.tried
-        self.feature_map_ = feature_map
+        self.feature_map_ = self._fit_map(sample, choice.gamma, seed, n_rows)
+        result, self.alpha_ = fit_mapped(
+            self,
+            make_design(self.feature_map_),
+            rows,
+            choice,
+            checkpointing=checkpointing,
+            chosen={"seed": seed, "gamma": choice.gamma, "tried": choice.tried},
+        )
+        self._keep_progress(result)
         self.coef_ = result.coef[None, :]
         self._keep_expansion(
-            feature_map.kernel_,
-            feature_map.landmarks_,
-            feature_map.normalization_ @ result.coef,
-            classes,
+            self.feature_map_.kernel_,
+            self.feature_map_.landmarks_,
+            self.feature_map_.normalization_ @ result.coef,
+            rows,
         )
+        return result
 
     def _check_fitted(self) -> None:
         super()._check_fitted()
@@ -323,7 +243,7 @@ class NBAUC(KernelScorer):
         )
 
     def _fit_map(
-        self, inputs: FitInputs, gamma: float, seed: int, n_rows: int | None = None
+        self, inputs: FitInputs, gamma: float, seed: int, n_rows: int
     ) -> Nystroem:
         return Nystroem(
             n_landmarks=self.n_landmarks,

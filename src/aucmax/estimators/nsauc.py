@@ -21,10 +21,10 @@ from aucmax._utils.validation import (
     FitInputs,
     StrOptions,
     check_batch,
-    check_fit_inputs,
     restore_attributes_on_error,
     validated,
 )
+from aucmax.estimators._fit import UnweightedFit
 from aucmax.estimators._holdout import hold_out
 from aucmax.estimators._kernel_base import KernelScorer
 from aucmax.estimators._kernel_choice import choose_kernel, working_dtype
@@ -55,7 +55,7 @@ MAX_VALIDATION_ROWS = 20_000
 MORE_ROWS = 0.1
 
 
-class NSAUC(KernelScorer):
+class NSAUC(UnweightedFit, KernelScorer):
     r"""Kernel scorer by averaged stochastic gradient on random pairs.
 
     Minimises the mean over all pairs of a positive and a negative row
@@ -237,45 +237,27 @@ class NSAUC(KernelScorer):
         self.random_state = random_state
         self.verbose = verbose
 
-    @validated
-    def fit(self, X: Any, y: ArrayLike) -> "NSAUC":
-        """Choose what is "auto", then landmarks, and fit.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : array-like of shape (n_samples,)
-            Labels, two distinct values; the larger is positive.
-
-        Returns
-        -------
-        self : NSAUC
-            The fitted estimator.
-        """
-        with restore_attributes_on_error(self):
-            budget = parse_bytes(self.memory_budget)
-            inputs = check_fit_inputs(self, X, y)
-            rng = self._choose_map(inputs)
-            pos, neg, held = self._hold_out(inputs.is_pos, rng)
-            blocks = EmbeddedBlocks(inputs.X, pos, neg, self.feature_map_, budget, rng)
-            block = blocks.load(0)
-            sample = sample_block(block, len(neg), len(pos), rng)
-            sgd, self.history_ = descend(
-                self._begin(block, rng),
-                blocks,
-                self._plan(len(pos) + len(neg)),
-                rng,
-                is_averaged=self.average,
-                validate=self._auc_on(inputs, held) if len(held) else None,
-                tol=self.tol,
-                on_stage=self._show if self.verbose else None,
-            )
-            self.classes_ = inputs.classes
-            self._stream = PairStream(sgd, rng, sample)
-            self._publish(sgd)
-            self._store_expansion(self.kernel_, self.basis_, self.dual_coef_[0], inputs)
-        return self
+    def _fit(self, inputs: FitInputs) -> None:
+        budget = parse_bytes(self.memory_budget)
+        rng = self._choose_map(inputs)
+        pos, neg, held = self._hold_out(inputs.is_pos, rng)
+        blocks = EmbeddedBlocks(inputs.X, pos, neg, self.feature_map_, budget, rng)
+        block = blocks.load(0)
+        sample = sample_block(block, len(neg), len(pos), rng)
+        sgd, self.history_ = descend(
+            self._begin(block, rng),
+            blocks,
+            self._plan(len(pos) + len(neg)),
+            rng,
+            is_averaged=self.average,
+            validate=self._auc_on(inputs, held) if len(held) else None,
+            tol=self.tol,
+            on_stage=self._show if self.verbose else None,
+        )
+        self.classes_ = inputs.classes
+        self._stream = PairStream(sgd, rng, sample)
+        self._publish(sgd)
+        self._set_threshold(inputs)
 
     @validated
     def partial_fit(

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The pairwise square loss in one pass."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
 from aucmax._utils.typing import Matrix
@@ -168,34 +167,7 @@ class OPAUC(OnlineLinear):
         self.random_state = random_state
         self.verbose = verbose
 
-    @available_if(_is_online)  # type: ignore[untyped-decorator]
-    def partial_fit(
-        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None
-    ) -> Self:
-        """Go on with more rows, in the order given.
-
-        Row by row, in batches of any sizes, or all at once: the result is the same, bit
-        for bit. A batch with a NaN, an infinity or an unknown label is refused as a
-        whole. If a step would overflow, which only a ``step_size`` of your own can
-        cause on sensible data, the rows before it have been learned. Parameters changed
-        by ``set_params`` are used by the next ``fit``.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows of the batch.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        classes : array-like of shape (2,), default=None
-            All labels there will be; needed in the first call if its rows hold only one
-            of them.
-
-        Returns
-        -------
-        self : OPAUC
-            The estimator.
-        """
-        return super().partial_fit(X, y, classes)
+    partial_fit = available_if(_is_online)(OnlineLinear.partial_fit)
 
     def _begin(self, X: Matrix, rng: np.random.Generator) -> Learner:
         if self.reduce is None:

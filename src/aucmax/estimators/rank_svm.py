@@ -3,29 +3,18 @@
 
 from typing import Any, ClassVar
 
-from numpy.typing import ArrayLike
-
-from aucmax._utils.checkpoint import Checkpoint
-from aucmax._utils.typing import FloatArray
-from aucmax._utils.validation import (
-    COUNT,
-    POSITIVE,
-    StrOptions,
-    check_fit_inputs,
-    restore_attributes_on_error,
-    validated,
-)
+from aucmax._utils.validation import COUNT, POSITIVE, FitInputs, StrOptions
 from aucmax.design import Design, LocalDesign
 from aucmax.estimators._base import LinearScorer, TrainingRows
+from aucmax.estimators._fit import StreamedFit
 from aucmax.losses import Hinge, SquaredHinge
-from aucmax.solvers.base import Problem, Result
+from aucmax.solvers.base import Checkpointing, Problem, Result
 from aucmax.solvers.bundle import bundle
-from aucmax.solvers.nonlinear_cg import nonlinear_cg
-from aucmax.streams.passes import check_source, resume_fit
-from aucmax.streams.source import Source, name_features
+from aucmax.solvers.nonlinear_cg import NO_CHECKPOINTS, nonlinear_cg
+from aucmax.streams.passes import StreamInputs
 
 
-class RankSVM(LinearScorer):
+class RankSVM(StreamedFit, LinearScorer):
     r"""Linear scorer that ranks positives above negatives by a margin.
 
     Minimises the mean over all pairs of a positive and a negative row
@@ -87,6 +76,10 @@ class RankSVM(LinearScorer):
     comparable scales, for example through ``StandardScaler``; the hinge in particular
     takes very long where one column is a thousand times as wide as the others.
 
+    With ``fit_stream``, ``loss="hinge"`` reaches the same objective to ``tol``, and
+    takes no checkpoints. About a dozen vectors with one number per row are held, and
+    one or two batches; every step of the solver reads all batches a few times.
+
     Examples
     --------
     >>> from sklearn.datasets import make_classification
@@ -123,103 +116,41 @@ class RankSVM(LinearScorer):
         self.warm_start = warm_start
         self.verbose = verbose
 
-    @validated
-    def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> "RankSVM":
-        """Fit the weights.
+    def _fit(self, inputs: FitInputs) -> Result:
+        return self._fit_design(LocalDesign(inputs.X), inputs)
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : array-like of shape (n_samples,)
-            Labels, two distinct values; the larger is positive.
-        sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight two counts as two rows, exactly; a pair weighs the product
-            of its rows.
-
-        Returns
-        -------
-        self : RankSVM
-            The fitted estimator.
-        """
-        with restore_attributes_on_error(self):
-            inputs = check_fit_inputs(self, X, y, sample_weight)
-            start = self._start(inputs.X.shape[1])
-            self._store(self._solve(LocalDesign(inputs.X), inputs, start), inputs)
-        return self
-
-    @validated
-    def fit_stream(
-        self, source: Source, *, checkpoint: Checkpoint | None = None
-    ) -> "RankSVM":
-        """Fit the weights to rows that are never all in memory.
-
-        The coefficients are those of ``fit``, to rounding (``loss="hinge"``: the
-        objective, to ``tol``; float32: to its digits). About a dozen vectors with
-        one number per row are held, and one or two batches; every step of the solver
-        reads all batches a few times.
-
-        Parameters
-        ----------
-        source : re-iterable of (X, y) or (X, y, sample_weight)
-            Batches of rows, the same ones each time it is iterated over: a list, or
-            what :func:`aucmax.io.read_batches` returns. A batch may hold one class
-            only.
-        checkpoint : Checkpoints, default=None
-            Where to keep the state after each step, and to go on from; see
-            :class:`aucmax.io.Checkpoints`. Only with ``loss="squared_hinge"``.
-
-        Returns
-        -------
-        self : RankSVM
-            The fitted estimator.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import make_classification
-        >>> from aucmax import RankSVM
-        >>> X, y = make_classification(weights=[0.9], random_state=0)
-        >>> source = [(X[:60], y[:60]), (X[60:], y[60:])]
-        >>> model = RankSVM(alpha=0.01).fit_stream(source)
-        >>> round(model.score(X, y), 3)
-        1.0
-        """
-        if checkpoint is not None and self.loss == "hinge":
+    def _refuse_checkpoints(self) -> None:
+        if self.loss == "hinge":
             raise ValueError(
                 'checkpoint= works with loss="squared_hinge", but loss="hinge" was '
                 "chosen, whose solver keeps too much. Choose the former, or leave "
                 "checkpoint= out."
             )
-        with restore_attributes_on_error(self):
-            inputs = check_source(self, source, checkpoint)
-            start = self._start(inputs.shape[1])
-            result = self._solve(
-                inputs.design(),
-                inputs,
-                start,
-                checkpointing=resume_fit(self, inputs, checkpoint),
-            )
-            self._store(result, inputs)
-            name_features(self, source)
-        return self
 
-    def _solve(
+    def _fit_batches(
+        self, inputs: StreamInputs, checkpointing: Checkpointing
+    ) -> Result:
+        return self._fit_design(inputs.design(), inputs, checkpointing)
+
+    def _fit_design(
         self,
         design: Design,
         rows: TrainingRows,
-        start: FloatArray | None,
-        **resumed: Any,
+        checkpointing: Checkpointing = NO_CHECKPOINTS,
     ) -> Result:
         shared: dict[str, Any] = {
-            "start": start,
+            "start": self._start(design.shape[1]),
             "tol": self.tol,
             "max_iter": self.max_iter,
             "on_step": self._on_step(),
         }
         if self.loss == "hinge":
             problem = Problem(design, Hinge(), rows.is_pos, rows.weight)
-            return bundle(problem, self.alpha, **shared)
-        problem = Problem(design, SquaredHinge(), rows.is_pos, rows.weight)
-        return nonlinear_cg(problem, self.alpha, **shared, **resumed)
+            result = bundle(problem, self.alpha, **shared)
+        else:
+            problem = Problem(design, SquaredHinge(), rows.is_pos, rows.weight)
+            result = nonlinear_cg(
+                problem, self.alpha, checkpointing=checkpointing, **shared
+            )
+        self._store(result, rows)
+        return result

@@ -11,16 +11,10 @@ from sklearn.model_selection import check_cv
 
 from aucmax._utils.progress import report
 from aucmax._utils.typing import FloatArray, IntArray
-from aucmax._utils.validation import (
-    COUNT,
-    POSITIVE,
-    FitInputs,
-    check_fit_inputs,
-    restore_attributes_on_error,
-    validated,
-)
+from aucmax._utils.validation import COUNT, POSITIVE, FitInputs
 from aucmax.design import Design, LocalDesign
 from aucmax.estimators._base import LinearScorer
+from aucmax.estimators._fit import WeightedFit
 from aucmax.losses import SquaredHinge
 from aucmax.metrics.auc import roc_auc
 from aucmax.solvers.base import Problem, Result
@@ -28,7 +22,7 @@ from aucmax.solvers.nonlinear_cg import nonlinear_cg
 from aucmax.solvers.path import curvature_scale, regularisation_path
 
 
-class RankSVMCV(LinearScorer):
+class RankSVMCV(WeightedFit, LinearScorer):
     r"""Linear RankSVM (squared hinge) with ``alpha`` chosen by cross-validated AUC.
 
     For each fold one regularisation path from large to small alpha, each solution
@@ -118,51 +112,26 @@ class RankSVMCV(LinearScorer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @validated
-    def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> "RankSVMCV":
-        """Choose alpha by cross-validation and fit on all rows.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : array-like of shape (n_samples,)
-            Labels, two distinct values; the larger is positive.
-        sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight two counts as two rows, exactly, in the fits and in the
-            AUC of the folds.
-
-        Returns
-        -------
-        self : RankSVMCV
-            The fitted estimator.
-        """
-        with restore_attributes_on_error(self):
-            inputs = check_fit_inputs(self, X, y, sample_weight)
-            design = LocalDesign(inputs.X)
-            alphas = self._check_alphas(design, inputs)
-            folds = self._check_folds(inputs)
-            folds_done = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(self._score_fold)(design, inputs, alphas, fold, k + 1)
-                for k, fold in enumerate(folds)
-            )
-            self.alphas_ = alphas
-            self.cv_scores_ = np.array([aucs for aucs, _ in folds_done]).T
-            for result in (result for _, rest in folds_done for result in rest):
-                self._warn_unless_converged(result)
-                break
-            self.alpha_ = float(alphas[np.argmax(self.cv_scores_.mean(axis=1))])
-            result = nonlinear_cg(
-                Problem(design, SquaredHinge(), inputs.is_pos, inputs.weight),
-                self.alpha_,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                on_step=self._on_step(),
-            )
-            self._store(result, inputs)
-        return self
+    def _fit(self, inputs: FitInputs) -> Result:
+        design = LocalDesign(inputs.X)
+        alphas = self._check_alphas(design, inputs)
+        folds_done = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(self._score_fold)(design, inputs, alphas, fold, k + 1)
+            for k, fold in enumerate(self._check_folds(inputs))
+        )
+        self.alphas_ = alphas
+        self.cv_scores_ = np.array([aucs for aucs, _ in folds_done]).T
+        self.alpha_ = float(alphas[np.argmax(self.cv_scores_.mean(axis=1))])
+        result = nonlinear_cg(
+            Problem(design, SquaredHinge(), inputs.is_pos, inputs.weight),
+            self.alpha_,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            on_step=self._on_step(),
+        )
+        self._store(result, inputs)
+        # One warning is enough.
+        return next((short for _, rest in folds_done for short in rest), result)
 
     def _check_alphas(self, design: Design, inputs: FitInputs) -> FloatArray:
         """Return the alphas to try, from large to small."""

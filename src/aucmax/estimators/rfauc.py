@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.linalg import svd
 from sklearn.utils import check_random_state
 
@@ -13,20 +13,10 @@ from aucmax import _kernels
 from aucmax._utils.memory import parse_bytes
 from aucmax._utils.state import expect, expect_finite, expect_type
 from aucmax._utils.typing import FloatArray, Matrix
-from aucmax._utils.validation import (
-    COUNT,
-    POSITIVE,
-    FitInputs,
-    StrOptions,
-    check_features,
-    check_fit_inputs,
-    check_is_fitted,
-    restore_attributes_on_error,
-    validated,
-)
+from aucmax._utils.validation import COUNT, POSITIVE, FitInputs, StrOptions
 from aucmax.design import Design, MappedDesign, mixed_design
 from aucmax.design.mapped import BLOCK_ROWS
-from aucmax.estimators._base import SolvedScorer
+from aucmax.estimators._fit import WeightedFit
 from aucmax.estimators._kernel_choice import (
     MAX_LANDMARKS,
     choose_kernel,
@@ -34,9 +24,10 @@ from aucmax.estimators._kernel_choice import (
 )
 from aucmax.estimators._mapped_fit import fit_mapped
 from aucmax.features.fourier import FourierFeatures
+from aucmax.solvers.base import Result
 
 
-class RFAUC(SolvedScorer):
+class RFAUC(WeightedFit):
     r"""Kernel scorer over all pairs, on random Fourier features.
 
     The model and objective of :class:`NBAUC`, with features that do not look at the
@@ -151,79 +142,42 @@ class RFAUC(SolvedScorer):
         self.random_state = random_state
         self.verbose = verbose
 
-    @validated
-    def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> "RFAUC":
-        """Choose what is "auto", draw the frequencies, and fit.
+    def _fit(self, inputs: FitInputs) -> Result:
+        budget = parse_bytes(self.memory_budget)
+        inputs = inputs.drop_zero_weight()
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : array-like of shape (n_samples,)
-            Labels, two distinct values; the larger is positive.
-        sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight two counts as two rows in the objective, exactly, and a pair
-            weighs the product of its rows; the solutions agree to ``tol``.
+        def sub_design(data: FitInputs, gamma: float) -> Design:
+            n_features = min(self.n_features, MAX_LANDMARKS)
+            feature_map = self._fit_map(data, gamma, n_features, seed)
+            return _mapped(data.X, feature_map, budget)[0]
 
-        Returns
-        -------
-        self : RFAUC
-            The fitted estimator.
-        """
-        with restore_attributes_on_error(self):
-            budget = parse_bytes(self.memory_budget)
-            inputs = check_fit_inputs(self, X, y, sample_weight).drop_zero_weight()
-            seed = check_random_state(self.random_state).randint(2**31 - 1)
+        choice = choose_kernel(
+            inputs,
+            kernel=self.kernel,
+            gamma=self.gamma,
+            alpha=self.alpha,
+            verbose=self.verbose,
+            make_design=sub_design,
+        )
+        feature_map = self._fit_map(inputs, choice.gamma, self.n_features, seed)
+        design, axes = _mapped(inputs.X, feature_map, budget)
+        result, self.alpha_ = fit_mapped(self, design, inputs, choice)
+        self._keep_progress(result)
+        self.gamma_, self.tuning_ = choice.gamma, choice.tried
+        self.classes_ = inputs.classes
+        self.feature_map_ = feature_map
+        coef = result.coef if axes is None else axes @ result.coef
+        self.coef_ = coef[None, :]
+        self._set_threshold(inputs)
+        return result
 
-            def sub_design(data: FitInputs, gamma: float) -> Design:
-                n_features = min(self.n_features, MAX_LANDMARKS)
-                feature_map = self._fit_map(data, gamma, n_features, seed)
-                return _mapped(data.X, feature_map, budget)[0]
-
-            choice = choose_kernel(
-                inputs,
-                kernel=self.kernel,
-                gamma=self.gamma,
-                alpha=self.alpha,
-                verbose=self.verbose,
-                make_design=sub_design,
-            )
-            feature_map = self._fit_map(inputs, choice.gamma, self.n_features, seed)
-            design, axes = _mapped(inputs.X, feature_map, budget)
-            result, self.alpha_ = fit_mapped(self, design, inputs, choice)
-            self._warn_unless_converged(result)
-            self._keep_progress(result)
-            self.gamma_, self.tuning_ = choice.gamma, choice.tried
-            self.classes_ = inputs.classes
-            self.feature_map_ = feature_map
-            coef = result.coef if axes is None else axes @ result.coef
-            self.coef_ = coef[None, :]
-            self._set_threshold(design.scores(result.coef), inputs)
-        return self
-
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Return the score of each row; positive means ``classes_[1]``.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows to score.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,)
-            ``feature_map_.transform(X) @ coef_[0] + intercept_[0]``.
-        """
-        check_is_fitted(self)
-        X = check_features(self, X)
+    def _scores(self, X: Matrix) -> NDArray[Any]:
         scores = np.empty(X.shape[0])
         for low in range(0, X.shape[0], BLOCK_ROWS):
             rows = slice(low, low + BLOCK_ROWS)
             features = self.feature_map_.transform_rows(X[rows])
             _kernels.products.row_scores(features, self.coef_[0], scores[rows])
-        scores += self.intercept_[0]
         return scores
 
     def _check_fitted(self) -> None:

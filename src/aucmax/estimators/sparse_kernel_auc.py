@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from aucmax._utils.progress import report
@@ -18,11 +18,9 @@ from aucmax._utils.validation import (
     SHARE,
     FitInputs,
     StrOptions,
-    check_fit_inputs,
-    restore_attributes_on_error,
-    validated,
 )
 from aucmax.design import Design
+from aucmax.estimators._fit import UnweightedFit
 from aucmax.estimators._kernel_base import KernelScorer
 from aucmax.estimators._kernel_choice import (
     BUDGET,
@@ -51,7 +49,7 @@ PATIENCE, LEAST_GAIN = 4, 1e-4
 FIRST_FUNCTIONS = 4
 
 
-class SparseKernelAUC(KernelScorer):
+class SparseKernelAUC(UnweightedFit, KernelScorer):
     r"""Kernel scorer over all pairs that is a sum of few kernel functions.
 
     Minimises the mean over all pairs of a positive and a negative row
@@ -227,58 +225,40 @@ class SparseKernelAUC(KernelScorer):
         self.random_state = random_state
         self.verbose = verbose
 
-    @validated
-    def fit(self, X: Any, y: ArrayLike) -> "SparseKernelAUC":
-        """Choose the functions and fit their weights.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : array-like of shape (n_samples,)
-            Labels, two distinct values; the larger is positive.
-
-        Returns
-        -------
-        self : SparseKernelAUC
-            The fitted estimator.
-        """
+    def _fit(self, inputs: FitInputs) -> None:
         if self.refine == "centres" and self.kernel != "rbf":
             raise ValueError(
                 'refine="centres" moves the centres of kernel="rbf", but the kernel is '
                 f"{self.kernel!r}. Set refine=None or kernel='rbf'."
             )
-        with restore_attributes_on_error(self):
-            inputs = check_fit_inputs(self, X, y)
-            rng = check_random_state(self.random_state)
-            seed = rng.randint(2**31 - 1)
-            chosen = choose_kernel(
-                inputs,
-                kernel=self.kernel,
-                gamma=self.gamma,
-                alpha=self.alpha,
-                degree=self.degree,
-                coef0=self.coef0,
-                random_state=seed,
-                verbose=self.verbose,
-                make_design=partial(self._tuning_design, seed),
-            )
-            self.gamma_, self.alpha_ = chosen.gamma, chosen.alpha
-            self.tuning_ = chosen.tried
-            kernel = Kernel(self.kernel, self.gamma_, self.degree, self.coef0)
-            expansion = self._grow(kernel, inputs, rng)
-            self.support_ = expansion.index
-            self.n_basis_ = len(self.support_)
-            basis = to_dense(inputs.X[self.support_])
-            coef = expansion.coef
-            self.objective_ = expansion.objective
-            if self.refine == "centres":
-                del expansion  # its columns take as much room as refining needs
-                moved = self._refine(kernel, inputs, basis, coef)
-                basis, coef = moved.centres.astype(basis.dtype), moved.coef
-                self.objective_ = moved.value
-            self._store_expansion(kernel, basis, coef, inputs)
-        return self
+        rng = check_random_state(self.random_state)
+        seed = rng.randint(2**31 - 1)
+        chosen = choose_kernel(
+            inputs,
+            kernel=self.kernel,
+            gamma=self.gamma,
+            alpha=self.alpha,
+            degree=self.degree,
+            coef0=self.coef0,
+            random_state=seed,
+            verbose=self.verbose,
+            make_design=partial(self._tuning_design, seed),
+        )
+        self.gamma_, self.alpha_ = chosen.gamma, chosen.alpha
+        self.tuning_ = chosen.tried
+        kernel = Kernel(self.kernel, self.gamma_, self.degree, self.coef0)
+        expansion = self._grow(kernel, inputs, rng)
+        self.support_ = expansion.index
+        self.n_basis_ = len(self.support_)
+        basis = to_dense(inputs.X[self.support_])
+        coef = expansion.coef
+        self.objective_ = expansion.objective
+        if self.refine == "centres":
+            del expansion  # its columns take as much room as refining needs
+            moved = self._refine(kernel, inputs, basis, coef)
+            basis, coef = moved.centres.astype(basis.dtype), moved.coef
+            self.objective_ = moved.value
+        self._keep_expansion(kernel, basis, coef, inputs)
 
     def _tuning_design(self, seed: int, data: FitInputs, gamma: float) -> Design:
         """Return some rows in terms of landmarks, to choose gamma and alpha with."""

@@ -4,23 +4,16 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from aucmax._utils.validation import (
-    COUNT,
-    POSITIVE,
-    SHARE,
-    check_fit_inputs,
-    restore_attributes_on_error,
-    validated,
-)
+from aucmax._utils.validation import COUNT, POSITIVE, SHARE, FitInputs
 from aucmax.design import LocalDesign
 from aucmax.estimators._base import LinearScorer
+from aucmax.estimators._fit import UnweightedFit
 from aucmax.solvers.primal_dual import primal_dual
 
 
-class SPDAM(LinearScorer):
+class SPDAM(UnweightedFit, LinearScorer):
     r"""Pairwise square loss by a stochastic primal-dual method of linear convergence.
 
     Converges to the solution of :class:`LeastSquaresAUC` at a rate of
@@ -114,36 +107,19 @@ class SPDAM(LinearScorer):
         self.random_state = random_state
         self.verbose = verbose
 
-    @validated
-    def fit(self, X: Any, y: ArrayLike) -> "SPDAM":
-        """Fit the weights.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : array-like of shape (n_samples,)
-            Labels, two distinct values; the larger is positive.
-
-        Returns
-        -------
-        self : SPDAM
-            The fitted estimator.
-        """
-        with restore_attributes_on_error(self):
-            inputs = check_fit_inputs(self, X, y)
-            n = inputs.X.shape[0]
-            share = self.batch_size * n if self.batch_size < 1 else self.batch_size
-            seed = check_random_state(self.random_state).randint(2**31 - 1)
-            result = primal_dual(
-                LocalDesign(inputs.X),
-                inputs.is_pos,
-                alpha=self.alpha,
-                batch_size=min(n, max(1, round(share))),
-                tol=self.tol,
-                max_iter=self.max_iter,
-                rng=np.random.default_rng(seed),
-                on_step=self._on_step(),
-            )
-            self._store(result, inputs)
-        return self
+    def _fit(self, inputs: FitInputs) -> None:
+        n = inputs.X.shape[0]
+        share = self.batch_size * n if self.batch_size < 1 else self.batch_size
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        result = primal_dual(
+            LocalDesign(inputs.X),
+            inputs.is_pos,
+            alpha=self.alpha,
+            batch_size=min(n, max(1, round(share))),
+            tol=self.tol,
+            max_iter=self.max_iter,
+            rng=np.random.default_rng(seed),
+            on_step=self._on_step(),
+        )
+        self._store(result, inputs)
+        self._warn_unless_converged(result)

@@ -4,20 +4,12 @@
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from numpy.typing import ArrayLike
-
-from aucmax._utils.validation import (
-    COUNT,
-    POSITIVE,
-    StrOptions,
-    check_fit_inputs,
-    restore_attributes_on_error,
-    validated,
-)
+from aucmax._utils.validation import COUNT, POSITIVE, FitInputs, StrOptions
 from aucmax.design import LocalDesign
 from aucmax.estimators._base import LinearScorer
+from aucmax.estimators._fit import WeightedFit
 from aucmax.losses import Exponential, Logistic, PairLoss, UnivariateSquare
-from aucmax.solvers.base import Problem
+from aucmax.solvers.base import Problem, Result
 from aucmax.solvers.nonlinear_cg import nonlinear_cg
 
 LOSSES: dict[str, Callable[[], PairLoss]] = {
@@ -27,7 +19,7 @@ LOSSES: dict[str, Callable[[], PairLoss]] = {
 }
 
 
-class UnivariateAUC(LinearScorer):
+class UnivariateAUC(WeightedFit, LinearScorer):
     r"""Linear scorer from a class-balanced loss of single rows.
 
     Minimises, over the weights and a free intercept :math:`b`,
@@ -114,41 +106,15 @@ class UnivariateAUC(LinearScorer):
         self.warm_start = warm_start
         self.verbose = verbose
 
-    @validated
-    def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> "UnivariateAUC":
-        """Fit the weights.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : array-like of shape (n_samples,)
-            Labels, two distinct values; the larger is positive.
-        sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight two counts as two rows, exactly.
-
-        Returns
-        -------
-        self : UnivariateAUC
-            The fitted estimator.
-        """
-        with restore_attributes_on_error(self):
-            inputs = check_fit_inputs(self, X, y, sample_weight)
-            problem = Problem(
-                LocalDesign(inputs.X),
-                LOSSES[self.loss](),
-                inputs.is_pos,
-                inputs.weight,
-            )
-            result = nonlinear_cg(
-                problem,
-                self.alpha,
-                start=self._start(inputs.X.shape[1]),
-                tol=self.tol,
-                max_iter=self.max_iter,
-                on_step=self._on_step(),
-            )
-            self._store(result, inputs)
-        return self
+    def _fit(self, inputs: FitInputs) -> Result:
+        loss = LOSSES[self.loss]()
+        result = nonlinear_cg(
+            Problem(LocalDesign(inputs.X), loss, inputs.is_pos, inputs.weight),
+            self.alpha,
+            start=self._start(inputs.X.shape[1]),
+            tol=self.tol,
+            max_iter=self.max_iter,
+            on_step=self._on_step(),
+        )
+        self._store(result, inputs)
+        return result
