@@ -6,7 +6,7 @@ model by the name that `saved_as` gave it, ``aucmax.saved.OnlineStream``. Classe
 renamed and moved; their names in files stay.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from importlib import import_module
 from pkgutil import iter_modules
@@ -92,6 +92,14 @@ def is_trusted(name: str) -> bool:
     if module == "aucmax":
         return last in _public()
     return module == __name__ and _find(last) and last not in _untrusted
+
+
+def import_public(names: Iterable[str]) -> None:
+    """Import estimators that a file names, and so most of what is inside of them."""
+    for name in names:
+        module, _, last = name.rpartition(".")
+        if module == "aucmax" and last in _public():
+            import_module(_public()[last])
 
 
 def names_in_files() -> dict[str, str]:

@@ -40,18 +40,14 @@ def check_state(part: Any, owners: dict[int, Any]) -> None:
     check = getattr(kind, "check_state", None)
     if check is None:
         return
-    held = getattr(part, "__dict__", {})
-    for name in held:
-        # A method that a file has replaced would look at nothing.
-        if callable(getattr(kind, name, None)):
-            raise ValueError(f"{kind.__name__}.{name} replaces a method")
     try:
         check(part)
     except AttributeError as error:  # what the file has left out
         raise ValueError(str(error)) from error
     # Of estimators themselves, no loop changes an array.
     if not hasattr(kind, "get_params"):
-        _claim(part if isinstance(part, tuple) else held.values(), part, owners)
+        held = getattr(part, "__dict__", {}).values()
+        _claim(part if isinstance(part, tuple) else held, part, owners)
 
 
 def _claim(values: Iterable[Any], part: Any, owners: dict[int, Any]) -> None:

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from aucmax._utils.optional import import_optional
 from aucmax.io.models.trusted import is_reviewed, is_trusted, may_make
+from aucmax.saved import import_public
+
+Node = dict[str, Any]
 
 SCHEMA, METADATA = "schema.json", "aucmax.json"
 # No array packs better than this with DEFLATE; others pack without bound.
@@ -88,39 +91,20 @@ def check_schema(
     asked : set of str
         Those that skops may trust and we do not, without ``more``.
     """
-    misused = set[str]()
-    names, owners, known = set(), dict[Any, Any](), dict[Any, Any]()
-    trees, keys, n_places = [], [], Counter[Any]()
-    for node in nodes_of(json.loads(archive.read(SCHEMA))):
-        name = f"{node.get('__module__')}.{node.get('__class__')}"
+    nodes = [*nodes_of(json.loads(archive.read(SCHEMA)))]
+    _check_identities(nodes)
+    n_places = Counter(node.get("__id__") for node in nodes)
+    names, misused = set[str](), set[str]()
+    for node in nodes:
+        name, loader = f"{node['__module__']}.{node['__class__']}", node["__loader__"]
         names.add(name)
-        if name not in more and not may_make(str(node.get("__loader__")), name):
+        if name not in more and not may_make(loader, name):
             misused.add(name)
-        if node["__loader__"] == "DictNode":
-            keys.append(node["key_types"])
-        file, own = node.get("file"), node.get("__id__")
-        n_places[own] += 1
-        # skops builds what has one id once, as it is in the first place it meets.
-        outside = _outside(node)
-        if own is not None and known.setdefault(own, outside) != outside:
-            raise ValueError(f"it has two objects of the number {own}")
-        if file is not None and (own is None or owners.setdefault(file, own) != own):
-            raise ValueError(f"{file} is used for several arrays")
-        if node.get("__loader__") == "TreeNode":
-            trees.append((node["__reduce__"]["args"], node["content"]))
-    for types in keys:
-        # They are called with the keys.
-        is_right = all(each["__loader__"] == "TypeNode" for each in types["content"])
-        is_own = types["__loader__"] == "ListNode" and n_places[types["__id__"]] == 1
-        if not is_own or not is_right:
-            raise ValueError("the keys of a dict have no types")
-    for sizes, state in trees:
-        # What is made once for two trees could not be checked here.
-        is_own = n_places[sizes["__id__"]] == n_places[state["__id__"]] == 1
-        kinds = sizes["__loader__"], state["__loader__"]
-        if not is_own or kinds != ("TupleNode", "DictNode"):
-            raise ValueError("a tree has the parts of another one")
-        _check_sizes(archive, sizes["content"], state["content"])
+        if loader == "DictNode":
+            _check_keys(node["key_types"], n_places)
+        elif loader == "TreeNode":
+            _check_tree(archive, node["__reduce__"]["args"], node["content"], n_places)
+    import_public(names)
     for name in misused:
         if is_trusted(name) or name.startswith("numpy."):
             raise ValueError(f"it makes a {name} in a way that is not meant for it")
@@ -128,41 +112,62 @@ def check_schema(
     return names, {name for name in asked if not is_trusted(name)}
 
 
-def _outside(node: dict[str, Any]) -> dict[str, Any]:
-    """Return what a node says without the nodes in it."""
-    return {
-        key: value for key, value in node.items() if not isinstance(value, dict | list)
-    }
+def _check_identities(nodes: list[Node]) -> None:
+    """Raise if an object has two descriptions, or an array two objects.
+
+    skops builds what has one id once, as it is in the first place it meets.
+    """
+    owners, known = dict[str, Any](), dict[Any, Any]()
+    for node in nodes:
+        own, file = node.get("__id__"), node.get("file")
+        outside = {k: v for k, v in node.items() if not isinstance(v, dict | list)}
+        if own is not None and known.setdefault(own, outside) != outside:
+            raise ValueError(f"it has two objects of the number {own}")
+        if file is not None and (own is None or owners.setdefault(file, own) != own):
+            raise ValueError(f"{file} is used for several arrays")
 
 
-def _check_sizes(
-    archive: zipfile.ZipFile, sizes: list[dict[str, Any]], state: dict[str, Any]
+def _check_keys(types: Node, n_places: Counter[Any]) -> None:
+    """Raise unless the keys of a dict, which their types are called with, have such."""
+    is_own = types["__loader__"] == "ListNode" and n_places[types["__id__"]] == 1
+    if not is_own or any(each["__loader__"] != "TypeNode" for each in types["content"]):
+        raise ValueError("the keys of a dict have no types")
+
+
+def _check_tree(
+    archive: zipfile.ZipFile, sizes: Node, state: Node, n_places: Counter[Any]
 ) -> None:
     """Raise unless a tree of scikit-learn can be made: its maker does not look."""
-    n_features, n_outputs = (_number(sizes[k]) for k in (0, 2))
-    n_classes = _array(archive, sizes[1])
-    nodes, values = _array(archive, state["nodes"]), _array(archive, state["values"])
+    # What is made once for two trees could not be checked here.
+    is_own = n_places[sizes["__id__"]] == n_places[state["__id__"]] == 1
+    loaders = sizes["__loader__"], state["__loader__"]
+    if not is_own or loaders != ("TupleNode", "DictNode"):
+        raise ValueError("a tree has the parts of another one")
+    given, held = sizes["content"], state["content"]
+    n_features, n_outputs = _number(given[0]), _number(given[2])
+    n_classes = _array(archive, given[1])
+    nodes, values = _array(archive, held["nodes"]), _array(archive, held["values"])
     if (
-        len(sizes) != 3
+        len(given) != 3
         or not (0 < n_features < 2**31 and 0 < n_outputs < 2**31)
         or n_classes.dtype != np.intp
         or n_classes.shape != (n_outputs,)
         or not 0 < n_classes.min() <= n_classes.max() < 2**31
         or nodes.ndim != 1
         or values.shape != (len(nodes), n_outputs, n_classes.max())
-        or _number(state["node_count"]) != len(nodes)
+        or _number(held["node_count"]) != len(nodes)
     ):
         raise ValueError("a tree has sizes that do not fit")
 
 
-def _number(node: dict[str, Any]) -> int:
+def _number(node: Node) -> int:
     number = json.loads(node["content"])
     if node["__loader__"] != "JsonNode" or type(number) is not int:
         raise ValueError("a tree has no whole number for its size")
     return number
 
 
-def _array(archive: zipfile.ZipFile, node: dict[str, Any]) -> NDArray[Any]:
+def _array(archive: zipfile.ZipFile, node: Node) -> NDArray[Any]:
     if (node["__loader__"], node["type"]) != ("NdArrayNode", "numpy"):
         raise ValueError("a tree has no arrays of its own")
     data = io.BytesIO(archive.read(node["file"]))
@@ -170,7 +175,7 @@ def _array(archive: zipfile.ZipFile, node: dict[str, Any]) -> NDArray[Any]:
     return array
 
 
-def nodes_of(schema: Any) -> Iterator[dict[str, Any]]:
+def nodes_of(schema: Any) -> Iterator[Node]:
     """Yield whatever in a schema names a type or function."""
     waiting = [schema]
     while waiting:

@@ -33,7 +33,7 @@ class Checkpoints:
     folder : str or path
         The folder; made if it is not there. Only for one fit at a time.
     every : int, default=1
-        Keep every so manieth state: one is offered after each step of a solver, or
+        Keep one state out of this many: one is offered after each step of a solver, or
         each batch of a stream.
     keep : int, default=2
         States to keep; the older ones are there in case the newest is damaged.

@@ -3,7 +3,6 @@
 
 import os
 import warnings
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -91,65 +90,56 @@ def load(path: str | os.PathLike[str], *, trusted: Trusted | None = None) -> Any
     >>> folder.cleanup()
     """
     skops = import_optional("skops.io", "io")
-    more = _names(trusted)
+    refusals = import_optional("skops.io.exceptions", "io")
+    more = _names(trusted or ())
     file = Path(path)
     with open_archive(file) as archive:
-        description = metadata_of(archive, file)
-        _warn_of_versions(file, description["versions"])
-        return _load(skops, archive, file, description, more)
+        saved_with = metadata_of(archive, file)["versions"]
+        _warn_of_versions(file, saved_with)
+        try:
+            names, asked = check_schema(archive, more)
+            if asked:
+                raise _refusal(file, untrusted_names(archive, more), more)
+            with warnings.catch_warnings():
+                # Said already, once for the file and not once for each of its parts.
+                warnings.simplefilter("ignore", InconsistentVersionWarning)
+                # Of a number that is complex or NaN where the model has an integer.
+                warnings.simplefilter("error", RuntimeWarning)
+                known = [*filter(is_trusted, names), *more]
+                model = skops.load(archive.fp, trusted=known)
+            check_parts(model)
+            return model
+        except UntrustedModel:
+            raise
+        except refusals.UntrustedTypesFoundException:
+            raise _refusal(file, untrusted_names(archive, more), more) from None
+        except ModuleNotFoundError as error:
+            raise ValueError(
+                f"{file} cannot be loaded: it needs the module {error.name}, which "
+                "cannot be imported here. Install it, or put it where it was when the "
+                "file was saved."
+            ) from error
+        # A package that only some models need; the message says how to install it.
+        except ImportError:
+            raise
+        # Damage shows in many ways: BadZipFile, zlib.error, KeyError, RecursionError...
+        except Exception as error:
+            raise _failure(file, saved_with, error) from error
 
 
-def _load(
-    skops: Any,
-    archive: zipfile.ZipFile,
-    file: Path,
-    description: dict[str, Any],
-    more: list[str],
-) -> Any:
-    exceptions = import_optional("skops.io.exceptions", "io")
-    try:
-        names, asked = check_schema(archive, more)
-        if asked:
-            raise _refusal(file, untrusted_names(archive, more), more)
-        trusted = [*filter(is_trusted, names), *more]
-        with warnings.catch_warnings():
-            # Said already, once for the file and not once for each of its parts.
-            warnings.simplefilter("ignore", InconsistentVersionWarning)
-            # Of a number that is complex or NaN where the model has an integer.
-            warnings.simplefilter("error", RuntimeWarning)
-            model = skops.load(archive.fp, trusted=trusted)
-        check_parts(model)
-        return model
-    except UntrustedModel:
-        raise
-    except exceptions.UntrustedTypesFoundException:
-        raise _refusal(file, untrusted_names(archive, more), more) from None
-    except ModuleNotFoundError as error:
-        raise _failure(file, description, error) from error
-    # A package that only some models need; the message says how to install it.
-    except ImportError:
-        raise
-    # Damage shows in many ways: BadZipFile, zlib.error, KeyError, UnicodeDecodeError...
-    except Exception as error:
-        raise _failure(file, description, error) from error
-
-
-def _names(trusted: Trusted | None) -> list[str]:
-    if trusted is None:
-        return []
+def _names(trusted: Trusted) -> list[str]:
+    """Return the names of types as they are in files."""
     if isinstance(trusted, str) or not isinstance(trusted, Sequence):
         raise ValueError(
             f"trusted must be a list of types or their names; got {trusted!r}."
         )
+    names, ours = [], names_in_files()
     for each in trusted:
         if not isinstance(each, str | type):
             raise ValueError(f"trusted holds {each!r}, which is no type and no name.")
-    full = [
-        each if isinstance(each, str) else f"{each.__module__}.{each.__name__}"
-        for each in trusted
-    ]
-    ours = names_in_files()
-    return [ours.get(name, name) for name in full]
+        name = each if isinstance(each, str) else f"{each.__module__}.{each.__name__}"
+        names.append(ours.get(name, name))
+    return names
 
 
 def _refusal(file: Path, names: list[str], more: list[str]) -> UntrustedModel:
@@ -162,14 +152,8 @@ def _refusal(file: Path, names: list[str], more: list[str]) -> UntrustedModel:
     )
 
 
-def _failure(file: Path, description: dict[str, Any], error: Exception) -> ValueError:
-    if isinstance(error, ModuleNotFoundError):
-        return ValueError(
-            f"{file} cannot be loaded: it needs the module {error.name}, which cannot "
-            "be imported here. Install it, or put it where it was when the file was "
-            "saved."
-        )
-    now, then = versions(), description["versions"]
+def _failure(file: Path, then: Mapping[str, str], error: Exception) -> ValueError:
+    now = versions()
     if all(then.get(name) == now[name] for name in ("aucmax", "scikit-learn", "numpy")):
         return ValueError(
             f"{file} cannot be loaded: it is damaged ({error}). Get it again."
