@@ -111,7 +111,10 @@ def test_page(invoke, folder, truth):
             lambda late: np.full(len(late), "no"),
             "'late' of other.csv is no in all rows",
         ),
-        (lambda late: late.where(late.index > 3), "lacks 4 of 120 labels"),
+        (
+            lambda late: late.where(late.index > 3),
+            "row 0, counted from 0: the label is",
+        ),
     ],
 )
 def test_labels_that_the_model_does_not_know(invoke, folder, change, words):

@@ -215,7 +215,11 @@ def test_existing_file_is_not_replaced(invoke, folder):
     ("text", "target", "words"),
     [
         ("", "y", r"rows\.csv is empty"),
-        ("1,2\n3,4\n5,6\n", "y", "has numbers only, '1, 2'.*Add a line with a name"),
+        (
+            "1,2\n3,4\n5,6\n",
+            "y",
+            "has numbers only in its first line, '1, 2'.*Add a line with a name",
+        ),
         ("a,b,y\n1,2,0\n1,2\n", "y", r"rows\.csv, line 3: 2 columns, where 3 were"),
         ("a,b,Y\n1,2,0\n2,1,1\n", "y", "has no column 'y'. The nearest names: 'Y'"),
         (
@@ -292,7 +296,7 @@ def test_target_that_looks_continuous(tmp_path, text, words):
     _, err = call_here("fit", "rows.csv", "--target", "y", folder=tmp_path, code=1)
     assert "'y' of rows.csv looks continuous: it has " in err
     assert words in err
-    assert "name that with --target." in err
+    assert "name that with --target" in err
     assert "--positive" in err
     assert len(err.splitlines()) == 1
 
@@ -402,7 +406,9 @@ def test_infinity_is_told_with_its_column(invoke, folder):
     frame.loc[7, "income"] = np.inf
     frame.to_csv(folder / "inf.csv", index=False)
     result = invoke("fit", "inf.csv", *TARGET, code=1)
-    assert "'income' of inf.csv holds infinity in row 7" in result.stderr
+    assert (
+        "inf.csv, row 7, counted from 0: infinity in column 'income'" in result.stderr
+    )
 
 
 def test_debug_shows_the_traceback(tmp_path):

@@ -275,7 +275,7 @@ def test_infinity_in_a_column_that_cannot_be_dropped(invoke, folder):
     frame.loc[7, "income"] = np.inf
     frame.to_csv(folder / "inf.csv", index=False)
     result = invoke("predict", "loans.skops", "inf.csv", code=1)
-    assert result.stderr.endswith("infinity in row 7, counted from 0. Replace it.\n")
+    assert result.stderr.endswith("infinity in column 'income'. Replace it.\n")
 
 
 def test_numbers_are_no_dates(invoke, folder):

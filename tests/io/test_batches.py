@@ -19,15 +19,9 @@ from pyarrow import feather, parquet
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
-from aucmax.io import (
-    Batches,
-    _batch_readers,
-    _batch_sparse,
-    _batch_text,
-    read_batches,
-    read_libsvm,
-    read_table,
-)
+from aucmax.io import Batches, read_batches, read_libsvm, read_table
+from aucmax.io.tables import columnar, libsvm
+from aucmax.io.tables import text as text_files
 
 TABLES = ["parquet", "feather", "arrow", "csv", "csv.gz", "csv.bz2", "tsv"]
 SIZES = [1, 7, 16, 32, 64, 65, 10**12]
@@ -87,7 +81,7 @@ def test_equal_to_read_table(tmp_path, kind):
 @pytest.mark.parametrize("pack", ["", ".gz", ".bz2"])
 @pytest.mark.parametrize("batch_rows", SIZES)
 def test_libsvm(tmp_path, monkeypatch, pack, batch_rows):
-    monkeypatch.setattr(_batch_sparse, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(libsvm, "BLOCK_BYTES", 100)
     packer = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress}[pack]
     frame = draw()
     # The highest index is in one line of the second file only.
@@ -181,9 +175,9 @@ def test_any_cut_of_rows_into_files_groups_and_batches(tmp_path_factory, data):
 def test_some_columns_of_some_rows_at_a_time(
     tmp_path, monkeypatch, at_once, copied, missing
 ):
-    monkeypatch.setattr(_batch_readers, "LEAST_ROWS", 1)
-    monkeypatch.setattr(_batch_readers, "MOST_ROWS", at_once)
-    monkeypatch.setattr(_batch_readers, "COPIED_BYTES", copied)
+    monkeypatch.setattr(columnar, "LEAST_ROWS", 1)
+    monkeypatch.setattr(columnar, "MOST_ROWS", at_once)
+    monkeypatch.setattr(columnar, "COPIED_BYTES", copied)
     frame = draw()
     # Each row group has a dictionary of its own.
     frame["town"] = frame["town"].astype("category")
@@ -391,7 +385,7 @@ def test_dictionaries_of_numbers_are_categories(tmp_path):
 
 
 def test_types_of_text(tmp_path, monkeypatch):
-    monkeypatch.setattr(_batch_text, "BLOCK_BYTES", (64, 2**20))
+    monkeypatch.setattr(text_files, "BLOCK_BYTES", (64, 2**20))
     rows = ["a,code,empty,y", *(f"{k},0{k % 2},,{k % 2}" for k in range(40))]
     # Numbers with a point, and numbers at all, come later.
     rows += ["0.5,01,2,1"]
@@ -413,7 +407,7 @@ def test_types_of_text(tmp_path, monkeypatch):
 
 
 def test_a_row_longer_than_a_block(tmp_path, monkeypatch):
-    monkeypatch.setattr(_batch_text, "BLOCK_BYTES", (64, 2**20))
+    monkeypatch.setattr(text_files, "BLOCK_BYTES", (64, 2**20))
     rows = [f"{k},short,{k % 2}" for k in range(30)]
     rows[20] = '20,"' + "long, and of\ntwo lines, " * 20 + '",0'
     file = tmp_path / "a.csv"

@@ -13,7 +13,8 @@ import pytest
 from batch_files import assert_same, draw, joined, parts, write
 from numpy.testing import assert_array_equal
 
-from aucmax.io import _batch_cache, _batch_npy, read_batches
+from aucmax.io import read_batches
+from aucmax.io.tables import cache, npy
 
 
 @pytest.fixture
@@ -48,8 +49,8 @@ def made(monkeypatch):
         written.append(given)
         write(*given)
 
-    write = _batch_cache.write_cache
-    monkeypatch.setattr("aucmax.io.batches.write_cache", write_cache)
+    write = cache.write_cache
+    monkeypatch.setattr("aucmax.io.tables.batches.write_cache", write_cache)
     return written
 
 
@@ -181,14 +182,14 @@ def test_all_or_nothing(tmp_path, source, monkeypatch, error):
     old = source(columns=["real"])
     old.cached(folder)
     before = files_of(folder)
-    finish = _batch_npy.GrowingArray.finish
+    finish = npy.GrowingArray.finish
 
     def fail(self):
         if "weight" in str(self._path):
             raise error
         return finish(self)
 
-    monkeypatch.setattr(_batch_npy.GrowingArray, "finish", fail)
+    monkeypatch.setattr(npy.GrowingArray, "finish", fail)
     with pytest.raises(type(error)) as caught:
         source().cached(folder)
     if isinstance(error, OSError):
@@ -226,12 +227,13 @@ def test_what_a_killed_process_leaves_is_deleted(tmp_path, source):
 
 KILLED = """
 import os, signal, sys
-from aucmax.io import _batch_cache, read_batches
+from aucmax.io import read_batches
+from aucmax.io.tables import cache
 
 def kill(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
 
-setattr(_batch_cache, sys.argv[3], kill)
+setattr(cache, sys.argv[3], kill)
 read_batches(sys.argv[1], target="y", categories="drop").cached(sys.argv[2])
 """
 

@@ -22,10 +22,11 @@ CHILD = """
 import sys
 from pathlib import Path
 import numpy as np
-from aucmax.io import _batch_text, read_batches
+from aucmax.io import read_batches
+from aucmax.io.tables import text
 
 # pyarrow holds about ten blocks, and the small file should have more.
-_batch_text.BLOCK_BYTES = (2**16,)
+text.BLOCK_BYTES = (2**16,)
 
 def peak(path):
     # The peak counts from here on.

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from batch_files import parts
 
-from aucmax.io import _batch_readers, read_batches
-from aucmax.io._batch_thread import ahead
+from aucmax.io import read_batches
+from aucmax.io.tables import columnar
+from aucmax.io.tables.ahead import ahead
 
 
 class Broken(RuntimeError):
@@ -143,9 +144,9 @@ def test_two_at_a_time(tmp_path):
 
 
 def test_columns_are_decoded_in_a_thread_of_the_thread(tmp_path, monkeypatch):
-    monkeypatch.setattr(_batch_readers, "COPIED_BYTES", 1)
-    monkeypatch.setattr(_batch_readers, "MOST_ROWS", 1)
-    monkeypatch.setattr(_batch_readers, "LEAST_ROWS", 1)
+    monkeypatch.setattr(columnar, "COPIED_BYTES", 1)
+    monkeypatch.setattr(columnar, "MOST_ROWS", 1)
+    monkeypatch.setattr(columnar, "LEAST_ROWS", 1)
     _, pattern = parts(tmp_path, "parquet")
     options = {"target": "y", "categories": "drop", "batch_rows": 1}
     for prefetch, names in [(0, []), (1, ["aucmax-batches", "aucmax-columns"])]:

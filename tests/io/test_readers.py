@@ -13,8 +13,8 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 from aucmax import datasets
-from aucmax.io import read_csv, read_libsvm
-from aucmax.io.text import MOST_COLUMNS
+from aucmax.io import TableError, read_csv, read_libsvm
+from aucmax.io.tables.numbers import MOST_COLUMNS
 
 PACKERS = {"": bytes, ".bz2": bz2.compress, ".gz": gzip.compress, ".xz": lzma.compress}
 
@@ -164,7 +164,7 @@ LIBSVM_FAULTS = {
     "1 --1:2": "'--1:2' is not an index:value pair",
     "1 1:2 qid:3": "'qid:3' is not an index:value pair",
     "1,2 1:0.5": "'1,2' is not a label. A line must start with a number, then have "
-    "index:value pairs; with several labels, read it with multilabel=True",
+    "index:value pairs, or with several labels, read it with multilabel=True",
     "9007199254740992 1:1": "the label '9007199254740992' is too large to be told "
     "from the next number. Number the classes from 0",
     "-1e300 1:1": "the label '-1e300' is too large",
@@ -329,11 +329,12 @@ def test_csv_with_another_separator(tmp_path, text, options, mark):
     file = tmp_path / "rows.csv"
     file.write_text(text)
     advice = f"Pass separator={mark.partition(' rather')[0]}."
+    mark = mark.replace("by ','", "by a comma")
     expected = f"it seems to be separated by {mark}. {advice}"
     with pytest.raises(ValueError, match=re.escape(expected)) as caught:
         read_csv(file, **options)
-    assert caught.type is ValueError
-    assert f"The first line of {file} is one cell" in str(caught.value)
+    assert caught.type is TableError
+    assert f"{file} has one cell in its first line" in str(caught.value)
 
 
 def test_csv_separator_of_several_characters(tmp_path):
@@ -372,7 +373,7 @@ def test_csv_column_that_is_not_there_in_a_damaged_file(tmp_path):
     file.write_text("a,b\n1,2\n1,2,3,4\n")
     with pytest.raises(ValueError, match="has no column 'c'") as caught:
         read_csv(file, target="c")
-    assert caught.type is ValueError
+    assert caught.type is TableError
 
 
 CSV_FAULTS = {

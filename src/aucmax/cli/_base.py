@@ -17,6 +17,26 @@ from aucmax.cli import INTERRUPTED, READER_GONE
 
 # What the library raises on purpose, with a message for the user.
 EXPECTED = (ValueError, OSError, ImportError, RuntimeError)
+# How commands that have such an option name what helps; "{}" is the value.
+SHELL = {
+    "batches": ("stream", "add --stream"),
+    "columns": ("drop", "leave the column out with --drop"),
+    "format": ("format", "add --format {}"),
+    "known format": ("format", "name it with --format, one of {}"),
+    "leave out": ("format", "leave out --{}"),
+    "positive": (
+        "positive",
+        "name the positive one with --positive; all others are negative then",
+    ),
+    "right format": ("format", "name what it is with --format"),
+    "separator": ("separator", "add --separator {!r}"),
+    "two classes": (
+        "target",
+        "make a column of two classes from it, such as whether it is above a limit, "
+        "and name that with --target",
+    ),
+    "whole": ("stream", "leave out --stream"),
+}
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -48,7 +68,9 @@ class Commands(click.Group):
         except Exception as error:  # of any kind: one sentence, unless --debug is given
             if ctx.params["debug"]:
                 raise
-            raise click.ClickException(_sentence(error)) from error
+            command = self.commands.get(ctx.invoked_subcommand or "")
+            options = {option.name for option in command.params} if command else set()
+            raise click.ClickException(_sentence(error, options)) from error
 
 
 def _end_without_reader() -> NoReturn:
@@ -87,7 +109,11 @@ def _told_warnings() -> Iterator[None]:
                 tell(f"Note: {' '.join(text.split())}")
 
 
-def _sentence(error: Exception) -> str:
+def _sentence(error: Exception, options: Collection[str | None]) -> str:
+    if hasattr(error, "render"):
+        # A TableError, whose module takes long to import.
+        known = {k: phrase for k, (need, phrase) in SHELL.items() if need in options}
+        return str(error.render(known)).strip()
     if isinstance(error, EXPECTED) and str(error):
         return str(error)
     return (

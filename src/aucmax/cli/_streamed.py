@@ -12,21 +12,14 @@ from scipy import sparse
 
 from aucmax._utils.optional import import_optional
 from aucmax._utils.typing import BoolArray
-from aucmax.cli._data import (
-    Labels,
-    all_but,
-    as_kinds,
-    find_labels,
-    is_libsvm,
-    kinds_of,
-    label_text,
-    what_labels,
-)
+from aucmax.cli._data import AllBut, TableInput
 from aucmax.cli._fitting import SAMPLE_ROWS, score_rows, take
-from aucmax.cli._words import told_in_options
 from aucmax.io import Checkpoints, read_batches
-from aucmax.io._errors import short
-from aucmax.io.batches import read_records
+from aucmax.io.tables.files import look_at
+from aucmax.io.tables.labels import LabelColumn, Labels, find_labels
+from aucmax.io.tables.schema import ColumnKinds, conform
+from aucmax.io.tables.source import check_readable
+from aucmax.io.tables.table import read_frames
 from aucmax.metrics import AUCInterval, roc_auc_interval
 
 BATCH_ROWS = 20_000
@@ -44,16 +37,20 @@ class Stream(NamedTuple):
 
     parts: Callable[[], Iterable[Part]]
     paths: tuple[Path, ...]
-    kinds: dict[str, str]
+    kinds: ColumnKinds
     labels: Labels
     # The negative and the positive label to train with: as in the file, or booleans.
     classes: NDArray[Any]
-    target: str | None
+    place: LabelColumn
     n_rows: int
     n_pos: int
-    source: str
     # Rows from all over the table, or all if they are few.
     sample: Any
+
+    @property
+    def source(self) -> str:
+        """The name of the first file."""
+        return self.place.file
 
     @property
     def n_features(self) -> int:
@@ -63,8 +60,8 @@ class Stream(NamedTuple):
     def tables(self) -> Iterator[tuple[Any, BoolArray]]:
         """Give columns, as they are in the files, and which rows are positive."""
         for X, y in self.parts():
-            X = as_kinds(X, self.kinds, self.source, can_drop=True)
-            yield X, _is_positive(y, self.labels)
+            X = conform(X, self.kinds, self.kinds, self.source)
+            yield X, self.labels.are_positive(y)
 
 
 class FitOptions(NamedTuple):
@@ -96,71 +93,55 @@ class Prepared:
             yield self.prepare.transform(take(X, rows)), y
 
 
-def open_stream(
-    data: str,
-    *,
-    format: str | None,
-    separator: str | None,
-    target: str | None,
-    drop: Sequence[str],
-    positive: str | None,
-) -> Stream:
+def open_stream(rows: TableInput, drop: Sequence[str], positive: str | None) -> Stream:
     """Look at the columns and the labels of files."""
+    check_readable(rows.sources, rows.format)
+    paths = tuple(source.path for source in rows.sources if source.path is not None)
+    kinds: ColumnKinds = {}
     parts: Callable[[], Iterable[Part]]
-    with told_in_options(can_drop=True):
-        if is_libsvm(data, format):
-            batches = read_batches(data, format=format, batch_rows=BATCH_ROWS)
-            parts, paths = partial(iter, batches), batches.paths
-        else:
-            choose = all_but(drop)
-            records = read_records(
-                data,
-                target=str(target),
-                columns=lambda names: choose([n for n in names if n != target], data),
-                format=format,
-                separator=separator,
-            )
-            parts, paths = partial(_frames, records, str(target)), records.paths
-        kinds, counts, sample = _look_at(parts(), data)
-    values = np.array(list(counts))
-    labels, _, y = find_labels(values, positive, what_labels(target, data))
-    n_pos = sum(n for v, n in counts.items() if label_text(v) == labels.positive)
+    if rows.format == "libsvm":
+        batches = read_batches(paths, format=rows.format, batch_rows=BATCH_ROWS)
+        parts = partial(iter, batches)
+    else:
+        tables = look_at(
+            rows.sources,
+            rows.format,
+            target=rows.target,
+            columns=AllBut(rows, drop),
+            separator=rows.separator,
+        )
+        kinds = tables.kinds
+        parts = partial(read_frames, tables.with_floats(tables.whole), BATCH_ROWS)
+    counts, sample = _look_through(parts(), kinds, rows.name)
+    labels, is_pos, y = find_labels(np.array(list(counts)), positive, rows.labels)
+    n_pos = sum(n for n, own in zip(counts.values(), is_pos, strict=True) if own)
+    n_rows = sum(counts.values())
+    classes = np.unique(y)
     return Stream(
-        parts,
-        paths,
-        kinds,
-        labels,
-        np.unique(y),
-        target,
-        sum(counts.values()),
-        n_pos,
-        data,
-        sample,
+        parts, paths, kinds, labels, classes, rows.labels, n_rows, n_pos, sample
     )
 
 
-def _look_at(
-    parts: Iterable[Part], source: str
-) -> tuple[dict[str, str], dict[Any, int], Any]:
-    """Return what columns hold, how often each label comes, and a sample of rows.
+def _look_through(
+    parts: Iterable[Part], kinds: ColumnKinds, source: str
+) -> tuple[dict[Any, int], Any]:
+    """Return how often each label comes, and a sample of rows.
 
     Rows get random numbers, and those below a share are kept: as large a share as
     leaves few enough. The numbers are the same each time, in batches of any size.
     """
-    kinds: dict[str, str] | None = None
     counts: dict[Any, int] = {}
     rng, share = np.random.default_rng(0), 1.0
     kept: list[Part] = []
     for X, y in parts:
-        kinds = kinds_of(X) if kinds is None else kinds
         for value, n in zip(*np.unique(y, return_counts=True), strict=True):
             counts[value] = counts.get(value, 0) + int(n)
         X, numbers = _below(share, X, rng.random(len(y)))
-        kept.append((as_kinds(X, kinds, source, can_drop=True), numbers))
+        kept.append((conform(X, kinds, kinds, source), numbers))
         while sum(len(numbers) for _, numbers in kept) > SAMPLE_ROWS:
             share /= 2
             kept = [_below(share, *part) for part in kept]
-    return kinds or {}, counts, _joined([rows for rows, _ in kept])
+    return counts, _joined([rows for rows, _ in kept])
 
 
 def _below(share: float, X: Any, numbers: NDArray[Any]) -> Part:
@@ -216,7 +197,7 @@ def _fit_on_cluster(
     with client(options.dask_scheduler):
         X, y = distributed.prepared(
             [str(path) for path in stream.paths],
-            partial(_part, prepare, stream.kinds, stream.labels, stream.target),
+            partial(_part, prepare, stream.kinds, stream.labels, stream.place.column),
             prepare.transform(take(stream.sample, slice(1))).shape[1],
         )
         kind = getattr(distributed, str(options.dask_model))
@@ -227,8 +208,8 @@ def _part(
     prepare: Any, kinds: dict[str, str], labels: Labels, target: str | None, frame: Any
 ) -> tuple[Any, BoolArray]:
     """Prepare the rows of one part of a file, on a worker."""
-    X = as_kinds(frame[list(kinds)], kinds, "a part of the table")
-    return prepare.transform(X), _is_positive(frame[target].to_numpy(), labels)
+    X = conform(frame[list(kinds)], kinds, kinds, "a part of the table")
+    return prepare.transform(X), labels.are_positive(frame[target].to_numpy())
 
 
 def _hold_every(stream: Stream) -> Every | None:
@@ -255,26 +236,3 @@ def _with_held(
                 is_held[rows[is_turn]] = True
             seen[own] += len(rows)
         yield X, is_pos, is_held
-
-
-def _frames(records: Iterable[Any], target: str) -> Iterator[Part]:
-    """Give columns and labels as they are in the files."""
-    n_before = 0
-    for record in records:
-        for low in range(0, record.num_rows, BATCH_ROWS):
-            frame = record.slice(low, BATCH_ROWS).to_pandas(date_as_object=False)
-            is_missing = frame[target].isna().to_numpy()
-            if is_missing.any():
-                row = n_before + int(is_missing.argmax())
-                raise ValueError(
-                    f"A label in {short(target)} is missing, the first one in row "
-                    f"{row}, counted from 0 through all files. Leave these rows out."
-                )
-            yield frame.drop(columns=target), frame[target].to_numpy()
-            n_before += len(frame)
-
-
-def _is_positive(y: NDArray[Any], labels: Labels) -> BoolArray:
-    values, codes = np.unique(y, return_inverse=True)
-    is_pos = np.array([label_text(value) == labels.positive for value in values])
-    return is_pos[codes] if len(y) else np.zeros(0, dtype=bool)

@@ -8,19 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aucmax.cli._base import count, tell
-from aucmax.cli._data import (
-    Choose,
-    Labels,
-    Problem,
-    all_but,
-    as_kinds,
-    exactly,
-    label_text,
-    read_rows,
-    what_labels,
-    which_positive,
-)
+from aucmax.cli._data import Chooser, Problem, TableInput
 from aucmax.io import Table, UntrustedModel, load, read_metadata
+from aucmax.io._errors import short
+from aucmax.io.tables.labels import Labels, label_text, match_labels, shown
+from aucmax.io.tables.schema import conform
+from aucmax.io.tables.table import read_sources
 
 
 class Expected(NamedTuple):
@@ -97,14 +90,43 @@ def _labels(told: Any, classes: Any) -> Labels:
     return Labels(label_text(classes[0]), label_text(classes[1]))
 
 
+class Exactly(Chooser):
+    """The columns of a model, and others to keep; says what else there is."""
+
+    def __init__(
+        self, rows: TableInput, expected: Expected, keep: Sequence[str]
+    ) -> None:
+        super().__init__(rows)
+        self.expected = expected
+        self.keep = keep
+
+    def choose(self, names: Sequence[str]) -> list[str]:
+        """Return those of the names that are read."""
+        source, target = self.rows.name, self.expected.target
+        missing = [name for name in self.expected.names if name not in names]
+        if missing:
+            raise ValueError(
+                f"{source} lacks {count(len(missing), 'column')} of the model: "
+                f"{shown(missing)}. It has: {shown(names)}."
+            )
+        for name in self.keep:
+            self.need(name, names, "to keep")
+        wanted = list(dict.fromkeys([*self.expected.names, *self.keep]))
+        extra = [name for name in names if name not in wanted]
+        if target in extra:
+            extra.remove(target)
+            tell(
+                f"Note: column {short(target)} of {source}, the target of the model, "
+                "is left out."
+            )
+        if extra:
+            n_columns = count(len(extra), "column")
+            tell(f"Note: {n_columns} of {source} unknown to the model: {shown(extra)}.")
+        return wanted
+
+
 def read_for(
-    expected: Expected,
-    data: str,
-    *,
-    format: str | None,
-    separator: str | None,
-    target: str | None = None,
-    keep: Sequence[str] = (),
+    expected: Expected, rows: TableInput, keep: Sequence[str] = ()
 ) -> tuple[Table, Any]:
     """Read the columns of a model, and others to keep.
 
@@ -115,51 +137,38 @@ def read_for(
     kept : DataFrame or None
         The columns to keep.
     """
-    choose: Choose = all_but(())
-    if expected.names:
-        choose = exactly(expected.names, keep, expected.target)
     # Codes such as 01 must not become numbers because all of this file look like it.
     parsed = [name for name, kind in expected.kinds.items() if kind != "text"]
     known = [name for name in expected.kinds if name not in parsed]
-    text = {*known, *(name for name in keep if name not in parsed)}
-    table = read_rows(
-        data,
-        format=format,
-        separator=separator,
-        target=target,
-        choose=choose,
-        text=text,
-    )
-    if not table.names and (expected.names or keep):
+    if rows.format == "libsvm" and (expected.names or keep):
         raise ValueError(
-            f"{table.source} is in LIBSVM's format, whose columns have no names, but "
+            f"{rows.name} is in LIBSVM's format, whose columns have no names, but "
             "names are needed here. Give a table with names."
         )
+    columns = Exactly(rows, expected, keep) if expected.names else Chooser(rows)
+    table = read_sources(
+        rows.sources,
+        rows.format,
+        target=rows.target,
+        columns=None if rows.format == "libsvm" else columns,
+        text={*known, *(name for name in keep if name not in parsed)},
+        separator=rows.separator,
+    )
     kept = table.X[list(keep)] if keep else None
     if expected.names:
         X = table.X[list(expected.names)]
-        X = as_kinds(X, expected.kinds, table.source)
+        X = conform(X, table.kinds, expected.kinds, table.source)
     else:
         X = _fit_width(table, keep, expected.n_features)
     return replace(table, X=X, names=expected.names), kept
 
 
-def read_test(
-    expected: Expected,
-    data: str,
-    *,
-    format: str | None,
-    separator: str | None,
-    target: str | None,
-) -> Problem:
+def read_test(expected: Expected, rows: TableInput) -> Problem:
     """Read rows with labels to test a model with."""
-    table, _ = read_for(
-        expected, data, format=format, separator=separator, target=target
-    )
-    what = what_labels(target, table.source)
-    is_pos = which_positive(np.asarray(table.y), expected.labels, what)
+    table, _ = read_for(expected, rows)
+    is_pos = match_labels(np.asarray(table.y), expected.labels, rows.labels)
     return Problem(
-        table.X, is_pos, is_pos, expected.labels, expected.kinds, table.source, what
+        table.X, is_pos, is_pos, expected.labels, expected.kinds, rows.labels
     )
 
 

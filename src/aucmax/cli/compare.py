@@ -112,22 +112,15 @@ def compare(
         check_apart(plot, data)
         check_new(plot, force=force)
 
-    from aucmax.cli._data import is_libsvm, need_target, read_problem
+    from aucmax.cli._data import open_input, read_problem
     from aucmax.cli._fitting import check_folds
 
-    need_target(data, format, target)
-    names = names or _usual_models(is_libsvm(data, format))
+    rows = open_input(data, format, separator, target)
+    names = names or _usual_models(rows.format == "libsvm")
     more = {} if time_budget is None else {"time_budget": time_budget}
     estimators = {name: make_estimator(name, {}, seed=seed, **more) for name in names}
-    problem = read_problem(
-        data,
-        format=format,
-        separator=separator,
-        target=target,
-        drop=drop,
-        positive=positive,
-    )
-    n_folds = check_folds(cv, problem.is_pos, problem.what)
+    problem = read_problem(rows, drop, positive)
+    n_folds = check_folds(cv, problem.is_pos, str(problem.place))
     pipes = {
         name: make_model(name, estimator, problem.kinds)
         for name, estimator in estimators.items()
@@ -136,14 +129,14 @@ def compare(
         name: _run(name, pipe, problem, n_folds, seed) for name, pipe in pipes.items()
     }
     facts = _facts(problem, found, n_folds)
-    rows = _rows(facts)
+    lines = _rows(facts)
     if plot is not None:
-        _plot(plot, problem, found, rows)
+        _plot(plot, problem, found, lines)
         facts["plot"] = str(plot)
     if as_json:
         show_json(facts)
         return
-    show_columns(rows)
+    show_columns(lines)
     if plot is not None:
         tell(f"Wrote {plot}.")
 

@@ -109,16 +109,14 @@ def evaluate(
     if plot is not None:
         check_apart(plot, data, model)
         check_new(plot, force=force)
-    from aucmax.cli._data import need_target
+    from aucmax.cli._data import open_input
     from aucmax.cli._fitting import score_rows
     from aucmax.cli._trained import open_model, read_test
     from aucmax.metrics import cost_curve, partial_auc, roc_auc_interval
 
-    need_target(data, format, target)
+    rows = open_input(data, format, separator, target)
     estimator, expected = open_model(model, trust)
-    tested = read_test(
-        expected, data, format=format, separator=separator, target=target
-    )
+    tested = read_test(expected, rows)
     is_pos, scores = tested.is_pos, score_rows(estimator, tested.X)
     n_pos = int(is_pos.sum())
     cost_fp, cost_fn = costs or (1.0, (len(is_pos) - n_pos) / n_pos)
@@ -148,14 +146,14 @@ def evaluate(
     weighed = "both classes weighing the same"
     if costs is not None:
         weighed = f"costs {cost_fp:.4g} and {cost_fn:.4g}"
-    rows = _rows(facts, best, weighed)
+    lines = _rows(facts, best, weighed)
     if plot is not None:
-        _plot(plot, Path(model).stem, tested, scores, rows, curve)
+        _plot(plot, Path(model).stem, tested, scores, lines, curve)
         facts["plot"] = str(plot)
     if as_json:
         show_json(facts)
         return
-    show_columns(rows)
+    show_columns(lines)
     if plot is not None:
         tell(f"Wrote {plot}.")
 

@@ -35,7 +35,6 @@ from aucmax.cli._models import (
     told_settings,
 )
 from aucmax.cli._options import (
-    FORMATS,
     Finite,
     drop_option,
     force_option,
@@ -171,13 +170,13 @@ def fit(
     _check_combination(name, data, test, time_budget, cv)
     chosen = parse_settings(settings)
 
-    from aucmax.cli._data import Problem, need_target, read_problem
+    from aucmax.cli._data import Problem, open_alike, open_input, read_problem
     from aucmax.cli._streamed import FitOptions, Stream, open_stream
     from aucmax.cli._trained import expects, read_test
     from aucmax.io import save
 
-    need_target(data, format, target)
-    alike = _read_alike(data, test, format, separator)
+    rows = open_input(data, format, separator, target)
+    test_rows = None if test is None else open_alike(test, format, separator, rows)
     out = out or Path(f"{_stem(data)}.skops")
     check_apart(out, data, test, card)
     if card is not None:
@@ -190,18 +189,9 @@ def fit(
         name, chosen, seed=seed, verbose=int(is_watched()), **more
     )
     problem: Problem | Stream
-    problem = (open_stream if stream else read_problem)(
-        data,
-        format=format,
-        separator=separator,
-        target=target,
-        drop=drop,
-        positive=positive,
-    )
-    tested = None
-    if test is not None:
-        # Before the fit, which may take long.
-        tested = read_test(expects(problem), test, target=target, **alike)
+    problem = (open_stream if stream else read_problem)(rows, drop, positive)
+    # Before the fit, which may take long.
+    tested = None if test_rows is None else read_test(expects(problem), test_rows)
     n_folds = (0 if test else FOLDS) if cv is None else cv
     with told_settings(name, chosen):
         if isinstance(problem, Problem):
@@ -299,25 +289,6 @@ def _train_stream(
     return _Result(_quiet(model), time.perf_counter() - start, interval, LEFT_OUT)
 
 
-def _read_alike(
-    data: str, test: str | None, format: str | None, separator: str | None
-) -> dict[str, str | None]:
-    """Return how to read test rows: as their name says, else as the table is read."""
-    from aucmax.cli._data import is_libsvm, kind_of
-
-    if test is None:
-        return {}
-    kind = kind_of(test, None)
-    own = kind if kind in FORMATS else format
-    if is_libsvm(data, format) != is_libsvm(test, own):
-        raise click.UsageError(
-            f"One of {data} and {test} is in LIBSVM's format, whose columns have no "
-            "names, and the other is not. Give both in the same format."
-        )
-    is_same = kind_of(test, own) == kind_of(data, format)
-    return {"format": own, "separator": separator if is_same else None}
-
-
 def _train(
     name: str, estimator: Any, problem: "Problem", n_folds: int, seed: int
 ) -> _Result:
@@ -338,7 +309,7 @@ def _train(
         interval = learn_in_batches(model, X, y, is_pos, seed)
         return _Result(_quiet(model), time.perf_counter() - start, interval, HELD_OUT)
     if name != "auto" and n_folds:
-        n_folds = check_folds(n_folds, is_pos, problem.what)
+        n_folds = check_folds(n_folds, is_pos, str(problem.place))
     model.fit(X, y)
     seconds = time.perf_counter() - start
     if name == "auto":

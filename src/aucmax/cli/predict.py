@@ -86,6 +86,7 @@ def predict(
         check_new(out, force=force)
     elif sys.stdout is None:
         fail("The standard output is closed. Name a file with --out.")
+    from aucmax.cli._data import open_input
     from aucmax.cli._trained import open_model, read_for
     from aucmax.io._atomic import replacing
 
@@ -95,9 +96,8 @@ def predict(
             f"{model} gives scores but no probabilities. Leave out --proba, or fit "
             "with --model auto."
         )
-    table, kept = read_for(
-        expected, data, format=format, separator=separator, keep=keep
-    )
+    rows = open_input(data, format, separator, None, needs_target=False)
+    table, kept = read_for(expected, rows, keep)
     texts = expected.labels[:2]
     if escape_formulas:
         texts = _escape(texts[0]), _escape(texts[1])

@@ -8,7 +8,7 @@ from pathlib import Path
 from aucmax.datasets.errors import DatasetDamaged
 from aucmax.datasets.folders import LocatedFile
 from aucmax.datasets.parts import Part
-from aucmax.io.source import UNPACKING_ERRORS, open_binary
+from aucmax.io.tables.source import UNPACKING_ERRORS, open_binary
 
 # What may stand before the text of a web page: a byte order mark, and white space.
 BEFORE_TEXT = b"\xef\xbb\xbf \t\r\n"

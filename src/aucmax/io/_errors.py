@@ -5,19 +5,14 @@ import csv
 import lzma
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from zipfile import BadZipFile
 
 from aucmax._utils.optional import import_optional
 
-FORMAT_REMEDY = "Get it again, or pass the right format."
 # Characters of a name or a cell, and of what a library says, in a message.
 SHOWN, TOLD = 40, 300
-
-
-class Refused(ValueError):
-    """Bad arguments rather than a bad file, so there is no line to look for."""
 
 
 def damage_errors() -> tuple[type[Exception], ...]:
@@ -38,41 +33,17 @@ def damage_errors() -> tuple[type[Exception], ...]:
     return known
 
 
-@contextmanager
-def naming(name: str, kind: str = "") -> Iterator[None]:
-    """Raise what a damaged file causes as a ValueError that names the file.
-
-    ``kind`` is what the file should be, such as "a Parquet file".
-    """
-    try:
-        yield
-    # These name what is wrong already.
-    except (Refused, FileNotFoundError, PermissionError):
-        raise
-    except damage_errors() as error:
-        raise damaged(name, error, kind) from error
-
-
-def damaged(
-    name: str, error: Exception, kind: str = "", *, remedy: str = FORMAT_REMEDY
-) -> ValueError:
-    """Return the error for a file that a library could not read."""
-    if isinstance(error, MemoryError):
-        return ValueError(
-            f"{name} does not fit into memory, or it is damaged. Read it in batches, "
-            "with aucmax.io.read_batches, or leave out columns."
-        )
+def reason_of(error: Exception) -> str:
+    """Return what a library says, in one line that is not too long."""
     reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-    if len(reason) > TOLD:
-        reason = reason[:TOLD] + "..."
-    if not kind:
-        return ValueError(
-            f"{name} cannot be read: {reason}. It may be damaged: get or write it "
-            "again."
-        )
+    return reason if len(reason) <= TOLD else reason[:TOLD] + "..."
+
+
+def damaged(name: str, error: Exception, kind: str, *, remedy: str) -> ValueError:
+    """Return the error for a file that a library could not read."""
     return ValueError(
-        f"{name} is not {kind}, or it is damaged or not written to its end ({reason}). "
-        f"{remedy}"
+        f"{name} is not {kind}, or it is damaged or not written to its end "
+        f"({reason_of(error)}). {remedy}"
     )
 
 

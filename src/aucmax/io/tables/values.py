@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from aucmax._utils.optional import import_optional
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
-from aucmax.io._batch_types import is_text
 from aucmax.io._errors import short
-from aucmax.io._reading import TOO_LARGE
+from aucmax.io.tables.errors import Option, TableError
 
 MISSING, UNKNOWN = -1, -2
+# From here on a float64 no longer tells a whole number from the next one.
+TOO_LARGE = 2.0**53
 LARGEST = int(TOO_LARGE)
 
 
@@ -26,11 +27,14 @@ class Place(NamedTuple):
     row: int
     name: str
 
-    def fail(self, row: int, problem: str, advice: str) -> NoReturn:
-        """Raise ValueError about one row of the batch."""
-        raise ValueError(
-            f"{self.file}, row {self.row + row}, counted from 0: {problem} in column "
-            f"{short(self.name)}. {advice}."
+    def fail(self, row: int, problem: str, *remedies: str | Option) -> NoReturn:
+        """Raise what is wrong in one row of the batch."""
+        raise TableError(
+            f"{problem} in column {short(self.name)}",
+            *remedies,
+            file=self.file,
+            row=self.row + row,
+            column=self.name,
         )
 
 
@@ -75,7 +79,8 @@ def read_numbers(
         place.fail(
             int(infinite.argmax()),
             f"a value that is infinite, or too large for {rules.dtype},",
-            "Mend it, or leave the column out with columns=",
+            "mend it",
+            Option("columns"),
         )
     if not gone.any():
         return values, None
@@ -91,7 +96,7 @@ def _refuse_missing(gone: BoolArray, place: Place, rules: Rules) -> BoolArray | 
         place.fail(
             int(gone.argmax()),
             "a value is missing",
-            "Pass missing='drop' to leave such rows out, or a number to fill in",
+            Option("missing"),
         )
     return gone if rules.missing == "drop" else None
 
@@ -133,8 +138,8 @@ def _refuse_large(values: NDArray[Any], large: BoolArray, place: Place) -> None:
         place.fail(
             row,
             f"the whole number {int(values[row])} is beyond 2^53 and would be rounded",
-            "Leave the column out with columns=, or write it as text, or with a point "
-            "if it is a measurement",
+            Option("columns"),
+            "write it as text, or with a point if it is a measurement",
         )
 
 
@@ -154,7 +159,7 @@ def read_codes(
         place.fail(
             row,
             f"{short(str(column[row].as_py()))} is none of the categories given",
-            f"Add it to categories[{place.name!r}]",
+            Option("category", place.name),
         )
     return codes, _refuse_missing(codes == MISSING, place, rules)
 
@@ -179,8 +184,10 @@ def _codes(column: Any, levels: Sequence[str]) -> IntArray:
     return codes
 
 
-def read_labels(column: Any, place: Place, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return labels; none may be missing."""
+def read_labels(
+    column: Any, place: Place, dtype: np.dtype[Any], *, parsed: bool
+) -> NDArray[Any]:
+    """Return labels; none may be missing, nor be rounded when it is ``parsed``."""
     arrow = import_optional("pyarrow", "io")
     is_dictionary = arrow.types.is_dictionary(column.type)
     if is_dictionary and (column.dictionary.null_count or dtype.kind != "O"):
@@ -191,12 +198,19 @@ def read_labels(column: Any, place: Place, dtype: np.dtype[Any]) -> NDArray[Any]
         labels = _plain_labels(column).astype(dtype, copy=False)
         bad = ~np.isfinite(labels)
         if bad.any():
-            _refuse_label(place, int(bad.argmax()), "is not a finite number")
+            row = int(bad.argmax())
+            _refuse_label(place, row, f"{labels[row]:g} is not a finite number")
+        if parsed and dtype.kind == "f" and (bad := np.abs(labels) >= TOO_LARGE).any():
+            row = int(bad.argmax())
+            problem = "is too large to be told from the next number,"
+            place.fail(
+                row, f"the label {labels[row]:g} {problem}", "number the classes from 0"
+            )
         return labels
     # Few labels in many rows: each text is there once.
     encoded = column if is_dictionary else column.dictionary_encode()
     texts = encoded.dictionary
-    if not is_text(texts.type):
+    if texts.type != arrow.string():
         texts = texts.cast(arrow.string())
     levels = np.empty(len(texts), dtype=object)
     levels[:] = texts.to_pylist()
@@ -214,7 +228,7 @@ def _plain_labels(column: Any) -> NDArray[Any]:
 
 
 def _refuse_label(place: Place, row: int, problem: str) -> NoReturn:
-    place.fail(row, f"the label {problem}", "Leave the row out")
+    place.fail(row, f"the label {problem}", "leave the row out")
 
 
 def read_weights(column: Any, place: Place) -> FloatArray:
@@ -227,7 +241,7 @@ def read_weights(column: Any, place: Place) -> FloatArray:
         place.fail(
             row,
             f"the weight is {shown}",
-            "A weight is a number from 0 on; leave the row out",
+            "a weight is a number from 0 on; leave the row out",
         )
     return weights
 

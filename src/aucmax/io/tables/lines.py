@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lines of a text file, whatever ends them, and how to complain of one."""
+"""Lines of a text file, whatever ends them."""
 
 import re
 from collections.abc import Iterator
 from contextlib import suppress
 from io import BufferedReader, RawIOBase, TextIOWrapper
-from typing import IO, Any, NoReturn
+from typing import IO, Any, NamedTuple, NoReturn
 
-from aucmax.io.source import UNPACKING_ERRORS, Source
+from aucmax.io.tables.errors import Option, TableError
+from aucmax.io.tables.source import UNPACKING_ERRORS, Source
 
-UNFINISHED = "Check that whatever wrote it finished."
+UNFINISHED = "check that whatever wrote it finished"
 # How UTF-16 begins, whichever end is first.
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 # What a byte that is not UTF-8 becomes.
@@ -19,6 +20,17 @@ ESCAPED = re.compile("[\udc80-\udcff]")
 # fill. A packed file of a few hundred bytes may have one.
 LONGEST_LINE = 2**25
 BUFFER_BYTES = 2**18
+
+
+class Line(NamedTuple):
+    """A line of a file, counted from 1."""
+
+    file: str
+    number: int
+
+    def fail(self, problem: str, *remedies: str | Option) -> NoReturn:
+        """Raise what is wrong with it."""
+        raise TableError(problem, *remedies, file=self.file, line=self.number)
 
 
 class BoundedLines(RawIOBase):
@@ -77,9 +89,10 @@ def text_lines(source: Source, *, strict: bool = True) -> Iterator[str]:
     """
     with source.open() as stream, suppress(*UNPACKING_ERRORS):
         if stream.read(2) in UTF_16:
-            raise ValueError(
-                f"{source.name} is in UTF-16. Save it in UTF-8, for example with "
-                "iconv -f UTF-16 -t UTF-8."
+            raise TableError(
+                "is in UTF-16",
+                "save it in UTF-8, for example with iconv -f UTF-16 -t UTF-8",
+                file=source.name,
             )
     errors = "surrogateescape" if strict else "backslashreplace"
     number = 0
@@ -89,35 +102,22 @@ def text_lines(source: Source, *, strict: bool = True) -> Iterator[str]:
         try:
             for number, line in enumerate(text, start=1):
                 if strict and (bad := ESCAPED.search(line)):
-                    fail(
-                        source,
-                        number,
+                    Line(source.name, number).fail(
                         f"the byte {ord(bad[0]) - 0xDC00:#x} is not UTF-8",
-                        "Save the file in UTF-8, for example with "
+                        "save the file in UTF-8, for example with "
                         "iconv -f LATIN1 -t UTF-8",
                     )
                 yield line
         except LongLineError:
-            fail(
-                source,
-                number + 1,
+            Line(source.name, number + 1).fail(
                 "this line, or the blank lines up to it together, is longer than "
                 f"{LONGEST_LINE} bytes",
-                "Check that it is text with line ends, or write it as Parquet",
+                "check that it is text with line ends",
+                "write it as Parquet",
             )
         except UNPACKING_ERRORS as error:
-            raise ValueError(
-                f"{source.name} is cut off or damaged after line {number}: {error}. "
-                "Get it again."
+            raise TableError(
+                f"is cut off or damaged after line {number}: {error}",
+                "get it again",
+                file=source.name,
             ) from error
-
-
-def fail(source: Source, number: int, problem: str, advice: str) -> NoReturn:
-    """Raise ValueError: where, what is wrong, what to do."""
-    raise ValueError(f"{source.name}, line {number}: {problem}. {advice}.")
-
-
-def fail_if_empty(source: Source, n_rows: int) -> None:
-    """Raise ValueError if there is no row."""
-    if not n_rows:
-        raise ValueError(f"{source.name} has no rows. {UNFINISHED}")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._utils.typing import BoolArray, FloatArray
-from aucmax.io._batch_values import (
+from aucmax.io.tables.values import (
     Place,
     Rules,
     read_codes,
@@ -57,6 +57,8 @@ class Layout(NamedTuple):
         Columns of the features.
     rules : Rules
         What becomes of their values.
+    parsed : bool
+        Whether numbers were written as text.
     """
 
     target: str
@@ -64,6 +66,7 @@ class Layout(NamedTuple):
     weight: str | None
     features: tuple[Feature, ...]
     rules: Rules
+    parsed: bool
 
     @property
     def width(self) -> int:
@@ -117,7 +120,8 @@ def read_rows(
     y = weight = None
     if layout.target in found:
         place = Place(file, row, layout.target)
-        y = read_labels(found[layout.target], place, layout.labels)
+        labels = found[layout.target]
+        y = read_labels(labels, place, layout.labels, parsed=layout.parsed)
     if layout.weight is not None and layout.weight in found:
         place = Place(file, row, layout.weight)
         weight = read_weights(found[layout.weight], place)

@@ -16,11 +16,11 @@ from scipy import sparse
 
 from aucmax._utils.typing import is_sparse
 from aucmax.io._atomic import replacing
-from aucmax.io._batch_blocks import Block
-from aucmax.io._batch_files import InputFile
-from aucmax.io._batch_npy import GrowingArray, MappedArray
-from aucmax.io._batch_plan import Plan, fingerprint
-from aucmax.io._errors import naming
+from aucmax.io.tables.blocks import Block
+from aucmax.io.tables.errors import TableError, naming
+from aucmax.io.tables.npy import GrowingArray, MappedArray
+from aucmax.io.tables.plan import Plan, fingerprint
+from aucmax.io.tables.source import Source
 
 MARKER = "cache.json"
 VERSION = 1
@@ -36,7 +36,7 @@ class CachePlan:
 
     Attributes
     ----------
-    files, names, n_features
+    sources, names, n_features
         Those of the source.
     folder : path
         Where the arrays are.
@@ -44,7 +44,7 @@ class CachePlan:
         What the marker says.
     """
 
-    files: tuple[InputFile, ...]
+    sources: tuple[Source, ...]
     names: tuple[str, ...]
     n_features: int
     folder: Path
@@ -119,9 +119,10 @@ class CachePlan:
 
     def records(self, skip: int) -> NoReturn:
         """Raise: there are none."""
-        raise ValueError(
-            f"The cache {self.folder} holds numbers only. Call record_batches of the "
-            "source that it was made from."
+        raise TableError(
+            "holds numbers only",
+            "call record_batches of the source that it was made from",
+            file=f"The cache {self.folder}",
         )
 
     def identity(self) -> dict[str, Any]:
@@ -131,9 +132,8 @@ class CachePlan:
 
 def find_cache(plan: Plan, folder: Path) -> CachePlan | None:
     """Return the finished cache of a source, if it is in the folder."""
-    for file in plan.files:
-        # Raises if it has changed.
-        file.source()
+    for source in plan.sources:
+        source.check_unchanged()
     marker = _read_marker(folder)
     if marker is None or marker.get("fingerprint") != fingerprint(plan):
         return None
@@ -141,7 +141,7 @@ def find_cache(plan: Plan, folder: Path) -> CachePlan | None:
         path = folder / each["file"]
         if not path.is_file() or path.stat().st_size != each["size"]:
             return None
-    return CachePlan(plan.files, plan.names, plan.n_features, folder, marker)
+    return CachePlan(plan.sources, plan.names, plan.n_features, folder, marker)
 
 
 def write_cache(plan: Plan, blocks: Iterable[Block], folder: Path) -> None:

@@ -8,17 +8,14 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from aucmax.io._batch_cache import find_cache, write_cache
-from aucmax.io._batch_files import find_files
-from aucmax.io._batch_levels import check_categories
-from aucmax.io._batch_plan import Plan
-from aucmax.io._batch_schema import Asked, look_at, plan_tables
-from aucmax.io._batch_sparse import plan_sparse
-from aucmax.io._batch_tables import TableFiles
-from aucmax.io._batch_thread import ahead
-from aucmax.io._errors import Refused
-from aucmax.io.columns import Columns
-from aucmax.io.formats import TEXT, check_separator
+from aucmax.io.tables.ahead import ahead
+from aucmax.io.tables.cache import find_cache, write_cache
+from aucmax.io.tables.columns import Columns
+from aucmax.io.tables.errors import Option, TableError
+from aucmax.io.tables.files import look_at
+from aucmax.io.tables.libsvm import plan_sparse
+from aucmax.io.tables.plan import Plan, plan_tables
+from aucmax.io.tables.source import TEXT, check_readable, format_of, open_sources
 
 PathLike: TypeAlias = str | os.PathLike[str]
 DTYPES = ("auto", "float32", "float64")
@@ -62,7 +59,7 @@ class Batches:
     @property
     def paths(self) -> tuple[Path, ...]:
         """The files, in the order in which they are read."""
-        return tuple(file.path for file in self._plan.files)
+        return tuple(file.path for file in self._plan.sources if file.path)
 
     def skip(self, n_batches: int) -> "Batches":
         """Return the same batches without the first ones.
@@ -121,15 +118,16 @@ class Batches:
             write_cache(self._plan, whole, where)
             plan = find_cache(self._plan, where)
         if plan is None:
-            raise ValueError(
-                f"The cache {where} was replaced while it was written. Give each "
-                "source a folder of its own."
+            raise TableError(
+                "was replaced while it was written",
+                "give each source a folder of its own",
+                file=f"The cache {where}",
             )
         # The system reads ahead.
         return replace(self, _plan=plan, prefetch=0)
 
     def __repr__(self) -> str:
-        n_files = len(self._plan.files)
+        n_files = len(self._plan.sources)
         skipped = f", {self._first} skipped" if self._first else ""
         return (
             f"Batches({n_files} file{'' if n_files == 1 else 's'}, {self._plan.title}, "
@@ -264,97 +262,64 @@ def read_batches(  # noqa: PLR0913
     _check_count("batch_rows", batch_rows, 1)
     _check_count("prefetch", prefetch, 0)
     if dtype not in DTYPES:
-        raise ValueError(f"dtype must be one of {', '.join(DTYPES)}; got {dtype!r}.")
+        raise TableError(f"dtype must be one of {', '.join(DTYPES)}; got {dtype!r}")
     _check_missing(missing)
-    check_categories(categories)
-    kind, files = find_files(paths, format)
-    asked = Asked(target, columns, weight, dtype, missing, categories, types, separator)
-    _check_options(kind, files[0].path, asked, n_features)
-    plan: Plan
-    try:
-        if kind == "libsvm":
-            plan = plan_sparse(files, n_features, dtype)
-        else:
-            check_separator(files[0].source(), kind, separator)
-            plan = plan_tables(kind, files, asked, in_threads=prefetch > 0)
-    except Refused as error:
-        raise ValueError(str(error)) from None
+    sources = open_sources(paths)
+    kind = format_of(sources, format, separator)
+    check_readable(sources, kind)
+    first = sources[0].name
+    if kind == "libsvm":
+        _refuse(
+            "is in LIBSVM's format, whose columns have no names and no types, and "
+            "whose labels come first",
+            first,
+            target=target is not None,
+            columns=columns is not None,
+            weight=weight is not None,
+            missing=missing != "error",
+            categories=categories != "error",
+            types=types is not None,
+        )
+        if n_features is not None:
+            _check_count("n_features", n_features, 1)
+        return Batches(plan_sparse(sources, n_features, dtype), batch_rows, prefetch)
+    known = f"is read as {kind}, where that is known"
+    _refuse(known, first, n_features=n_features is not None)
+    _refuse(known, first, types=bool(types) and kind not in TEXT)
+    tables = look_at(
+        sources,
+        kind,
+        target=target,
+        columns=columns,
+        weight=weight,
+        types=types,
+        separator=separator,
+    )
+    plan = plan_tables(
+        tables,
+        dtype=dtype,
+        missing=missing,
+        categories=categories,
+        in_threads=prefetch > 0,
+    )
     return Batches(plan, batch_rows, prefetch)
-
-
-@dataclass(frozen=True, eq=False)
-class Records:
-    """Columns of files as they are there, dates and text as well, as often as wanted.
-
-    Attributes
-    ----------
-    tables : TableFiles
-        The files.
-    names : list of str
-        The columns: first the target, then the features.
-    """
-
-    tables: TableFiles
-    names: list[str]
-
-    @property
-    def paths(self) -> tuple[Path, ...]:
-        """The files, in the order in which they are read."""
-        return tuple(file.path for file in self.tables.files)
-
-    def __iter__(self) -> Generator[Any, None, None]:
-        for _, _, batch in self.tables.records(self.names):
-            yield batch.select(self.names)
-
-
-def read_records(
-    paths: PathLike | Sequence[PathLike],
-    *,
-    target: str,
-    columns: Columns | None = None,
-    format: str | None = None,
-    separator: str | None = None,
-) -> Records:
-    """Return the Arrow record batches of files, found as `read_batches` does."""
-    kind, files = find_files(paths, format)
-    check_separator(files[0].source(), kind, separator)
-    asked = Asked(target, columns, separator=separator)
-    try:
-        found = look_at(kind, files, asked)
-    except Refused as error:
-        raise ValueError(str(error)) from None
-    return Records(found.tables, found.picked.all)
 
 
 def _check_count(name: str, value: Any, least: int) -> None:
     is_count = isinstance(value, Integral) and not isinstance(value, bool)
     if not is_count or value < least:
-        raise ValueError(f"{name} must be an integer from {least} on; got {value!r}.")
+        raise TableError(f"{name} must be an integer from {least} on; got {value!r}")
 
 
 def _check_missing(missing: Any) -> None:
     is_number = isinstance(missing, Real) and not isinstance(missing, bool)
     if missing in MISSING if isinstance(missing, str) else is_number:
         return
-    raise ValueError(f"missing must be 'error', 'drop' or a number; got {missing!r}.")
+    raise TableError(f"missing must be 'error', 'drop' or a number; got {missing!r}")
 
 
-def _check_options(kind: str, path: Path, asked: Asked, n_features: Any) -> None:
-    """Raise if something is asked for that such files cannot give."""
-    if kind != "libsvm":
-        excess = {"n_features": n_features, "types": kind not in TEXT and asked.types}
-        for name, given in excess.items():
-            if given:
-                raise ValueError(
-                    f"{path} is read as {kind}, where {name} is known. Leave it out."
-                )
-        return
-    if n_features is not None:
-        _check_count("n_features", n_features, 1)
-    plain = Asked(dtype=asked.dtype)
-    for name, given, default in zip(Asked._fields, asked, plain, strict=True):
-        if given != default:
-            raise ValueError(
-                f"{path} is in LIBSVM's format, whose columns have no names and no "
-                f"types, and whose labels come first. Leave out {name}."
-            )
+def _refuse(problem: str, file: str, **given: bool) -> None:
+    """Raise if an option is given that such files cannot have."""
+    for name, is_given in given.items():
+        if is_given:
+            raise TableError(problem, Option("leave out", name), file=file)

@@ -8,8 +8,6 @@ import pandas as pd
 import pytest
 from cli.loans import make_loans
 
-from aucmax.cli._words import in_options
-
 TARGET = ("--target", "late")
 QUICK = (*TARGET, "--drop", "id", "--model", "ranksvm", "--cv", "0", "--force")
 # Arguments of Python, which nobody can give to a command.
@@ -35,8 +33,8 @@ def make_text(name, content):
     [
         (make_text("a.csv", "x;late\n1;yes\n2;no\n"), r"Add --separator ';'\.$"),
         (make_text("a.csv", "x|late\n1|yes\n2|no\n"), r"Add --separator '\|'\.$"),
-        (make_text("a.csv", "x\tlate\n1\tyes\n"), r"Add --format tsv\.$"),
-        (make_text("a.tsv", "x,late\n1,yes\n"), r"Add --format csv\.$"),
+        (make_text("a.csv", "x\tlate\n1\tyes\n"), r"Add --separator '\\t'\.$"),
+        (make_text("a.tsv", "x,late\n1,yes\n"), r"Add --separator ','\.$"),
         (
             make_text("a.csv", "1,2\n3,4\n"),
             r"Add a line with a name for each column\.$",
@@ -46,7 +44,7 @@ def make_text(name, content):
             "Name it with --format, one of csv, tsv",
         ),
         (make_text("a.parquet", "x,late\n"), r"or name what it is with --format\.$"),
-        (make_nested, "'tags' of .* Leave it out with --drop, or turn it into"),
+        (make_nested, "'tags' of .* Leave the column out with --drop, or turn it into"),
     ],
     ids=["semicolon", "bar", "tab", "comma", "numbers", "name", "damage", "nested"],
 )
@@ -72,25 +70,6 @@ def test_column_that_cannot_be_dropped(invoke, folder):
     result = invoke("predict", "loans.skops", name, "--keep", "tags", code=1)
     assert "values. Turn it into columns of numbers or text." in result.stderr
     assert "--drop" not in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("said", "better"),
-    [
-        (
-            "a.svm is in LIBSVM's format. Leave out target and columns.",
-            "a.svm is in LIBSVM's format. Leave out --target.",
-        ),
-        ("Give it again, or pass format='csv'.", "Give it again, or add --format csv."),
-        (
-            "a.svm is read as svm, which has no separator. Leave it out.",
-            "a.svm is read as svm, which has no separator. Leave out --separator.",
-        ),
-        ("The column 'format=' is empty.", "The column 'format=' is empty."),
-    ],
-)
-def test_words(said, better):
-    assert in_options(said) == better
 
 
 # --separator

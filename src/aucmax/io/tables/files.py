@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The columns of files, looked at once, and read as record batches."""
+
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
+
+from aucmax._utils.optional import import_optional
+from aucmax.io.tables.columnar import ArrowReader, ParquetReader, Piece
+from aucmax.io.tables.columns import (
+    Columns,
+    Picked,
+    check_same_columns,
+    find_name,
+    pick_columns,
+)
+from aucmax.io.tables.errors import TableError
+from aucmax.io.tables.json_lines import JsonReader
+from aucmax.io.tables.lines import UNFINISHED
+from aucmax.io.tables.schema import ColumnKinds, check_roles, given_types, merge_kinds
+from aucmax.io.tables.source import Source, name_all
+from aucmax.io.tables.text import EMPTY, SEPARATORS, Schema, TextReader
+
+READERS: dict[str, Any] = {
+    "parquet": ParquetReader,
+    "arrow": ArrowReader,
+    "jsonl": JsonReader,
+}
+
+
+class Reader(Protocol):
+    """What reads the files of one format."""
+
+    @property
+    def source(self) -> Source:
+        """The file."""
+
+    def schema(self) -> tuple[Schema, int | None]:
+        """Return the types of all columns, and how many rows there are if known."""
+
+    def batches(self, columns: Sequence[str], skip: int = 0) -> Iterator[Any]:
+        """Yield record batches; rows can be skipped if they are counted."""
+
+
+class TableFile(NamedTuple):
+    """A file, and what a look at it has found."""
+
+    reader: Any
+    schema: Schema
+    n_rows: int | None
+
+
+@dataclass(frozen=True)
+class TableFiles:
+    """Files that have columns with names.
+
+    Attributes
+    ----------
+    format : str
+        "csv", "tsv", "jsonl", "parquet" or "arrow".
+    files : tuple of TableFile
+        The files.
+    picked : Picked
+        The columns that are asked for.
+    kinds : dict of str to str
+        What the features hold: "number", "date" or "text".
+    whole : frozenset of str
+        Features of text files that look like whole numbers.
+    """
+
+    format: str
+    files: tuple[TableFile, ...]
+    picked: Picked
+    kinds: ColumnKinds
+    whole: frozenset[str]
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The files, in order."""
+        return tuple(file.reader.source for file in self.files)
+
+    @property
+    def name(self) -> str:
+        """What to call all of them in a message."""
+        return name_all(self.sources)
+
+    @property
+    def n_rows(self) -> int | None:
+        """How many rows there are, or None if unknown."""
+        known = [file.n_rows for file in self.files if file.n_rows is not None]
+        return sum(known) if len(known) == len(self.files) else None
+
+    def types(self, name: str) -> list[Any]:
+        """Return the types of a column in the files."""
+        return [file.schema[name] for file in self.files]
+
+    def batches(
+        self, columns: Sequence[str] | None = None, skip: int = 0
+    ) -> Generator[tuple[str, int, Any], None, None]:
+        """Yield record batches, each with its file and the row where it begins."""
+        columns = self.picked.all if columns is None else columns
+        for reader, _, n_rows in self.files:
+            if n_rows is not None and n_rows <= skip:
+                skip -= n_rows
+                continue
+            reader.source.check_unchanged()
+            # Only if the rows are counted can they be left out unread.
+            row = 0 if n_rows is None else skip
+            for batch in reader.batches(columns, row):
+                left_out = max(skip - row, 0)
+                if left_out < batch.num_rows:
+                    yield reader.source.name, row + left_out, batch.slice(left_out)
+                row += batch.num_rows
+            skip = max(skip - row, 0)
+
+    def pieces(
+        self, columns: Sequence[str], *, n_rows: int, itemsize: int, skip: int
+    ) -> Generator[tuple[str, Piece], None, None]:
+        """Yield pieces of Parquet files, as `ParquetReader` does, with their files."""
+        for reader, _, n in self.files:
+            if n is None or n <= skip:
+                skip -= n or 0
+                continue
+            reader.source.check_unchanged()
+            for piece in reader.pieces(
+                columns, n_rows=n_rows, itemsize=itemsize, skip=skip
+            ):
+                yield reader.source.name, piece
+            skip = 0
+
+    def only(self, features: Sequence[str]) -> "TableFiles":
+        """Return the same files with fewer features."""
+        picked = self.picked._replace(features=list(features))
+        return replace(self, picked=picked)
+
+    def with_floats(self, names: Iterable[str]) -> "TableFiles":
+        """Return the same files, where numbers with a point may follow whole ones."""
+        double = import_optional("pyarrow", "io").float64()
+        types = dict.fromkeys(self.whole.intersection(names), double)
+        return self._retyped(types) if types else self
+
+    def refuse_no_rows(self) -> TableError:
+        """Return the error that there are none."""
+        below = " below the names of its columns" if self.format in SEPARATORS else ""
+        return TableError(f"has no rows{below}", UNFINISHED, file=self.name)
+
+    def _retyped(self, types: Schema) -> "TableFiles":
+        files = []
+        for reader, schema, n_rows in self.files:
+            new = schema | types
+            files.append(TableFile(replace(reader, types=new), new, n_rows))
+        return replace(self, files=tuple(files))
+
+
+def look_at(
+    sources: Sequence[Source],
+    format: str,
+    *,
+    target: str | int | None = None,
+    columns: Columns | None = None,
+    weight: str | int | None = None,
+    types: Mapping[str, str] | None = None,
+    separator: str | None = None,
+) -> TableFiles:
+    """Look at the columns of files, and choose; raise if they cannot be read so.
+
+    Types of text are found in the first block of the first file that has rows.
+    """
+    # First, as everything else needs it.
+    arrow = import_optional("pyarrow", "io")
+    files = []
+    for source in sources:
+        if source.path is not None and not source.state[0]:
+            raise TableError(EMPTY, UNFINISHED, file=source.name)
+        reader: Any
+        if format in SEPARATORS:
+            reader = TextReader(source, separator or SEPARATORS[format])
+        else:
+            reader = READERS[format](source)
+        files.append(TableFile(reader, *reader.schema()))
+    names = [source.name for source in sources]
+    schemas = [file.schema for file in files]
+    header = list(schemas[0])
+    picked = pick_columns(names[0], header, target, columns, weight)
+    check_same_columns(
+        names, list(map(list, schemas)), picked, takes_all=columns is None
+    )
+    tables = TableFiles(format, tuple(files), picked, {}, frozenset())
+    if format in SEPARATORS:
+        given = given_types(types or {})
+        for name in given:
+            find_name(names[0], header, name)
+        null = arrow.null()
+        filled = (s for s in schemas if any(kind != null for kind in s.values()))
+        found = next(filled, schemas[0])
+        chosen = {name: found[name] for name in picked.all}
+        whole = {n for n in picked.features if chosen[n] == arrow.int64()} - set(given)
+        for name, kind in chosen.items():
+            if kind == null:
+                is_target = name == picked.target
+                chosen[name] = arrow.string() if is_target else arrow.float64()
+        chosen |= {n: kind for n, kind in given.items() if n in chosen}
+        tables = replace(tables, whole=frozenset(whole))._retyped(chosen)
+        schemas = [file.schema for file in tables.files]
+    kinds = merge_kinds(picked.all, names, schemas)
+    features = check_roles(names[0], schemas[0], kinds, picked.target, picked.weight)
+    return replace(tables, kinds=features)
