@@ -234,11 +234,16 @@ def test_a_pattern_is_no_name_of_a_model(folder, tmp_path):
     assert (tmp_path / "model.skops").exists()
 
 
-def test_on_a_cluster(folder, tmp_path):
+def test_on_a_cluster(tmp_path):
     distributed = pytest.importorskip("distributed")
+    table = awkward(N_ROWS)
+    (tmp_path / "parts").mkdir()
+    for k in range(3):
+        rows = table[1000 * k : 1000 * (k + 1)]
+        rows.to_parquet(tmp_path / "parts" / f"{k}.parquet")
     pieces = ("parts", "--target", "bad", "--model", "ranksvm", "--cv", "0")
     here, there = tmp_path / "here.skops", tmp_path / "there.skops"
-    fit_here(folder, *pieces, "--stream", "--out", here)
+    fit_here(tmp_path, *pieces, "--stream", "--out", here)
     # In threads of this process, but the command reaches it from another.
     with distributed.LocalCluster(
         n_workers=1,
@@ -248,8 +253,8 @@ def test_on_a_cluster(folder, tmp_path):
         dashboard_address=None,
     ) as cluster:
         address = cluster.scheduler_address
-        call("fit", *pieces, "--dask-scheduler", address, "--out", there, folder=folder)
-    table = frame()
+        choice = (*pieces, "--dask-scheduler", address, "--out", there)
+        call("fit", *choice, folder=tmp_path)
     assert_allclose(
         load(there).decision_function(table),
         load(here).decision_function(table),

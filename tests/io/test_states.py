@@ -380,7 +380,6 @@ HARMLESS = {
     "clip_far",
     "clip_huge",
     "raise_to_one",
-    "raise_to_zero",
 }
 NAMES = [name for name in trusted_types() if re.match(r"aucmax\.(saved\.)?\w+$", name)]
 

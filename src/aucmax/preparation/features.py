@@ -81,10 +81,10 @@ def _sparse_features(X: Matrix, scale: str) -> Any:
         return _of_values(None) if scale == "none" else MaxAbsScaler()
     if scale == "length":
         return Normalizer()
+    if not X.nnz or float(X.data.min()) < 1.0:
+        return TfidfTransformer()
     # The tenth time a word comes says less than the first: of counts, logarithms.
-    is_count = bool(X.nnz) and float(X.data.min()) >= 1.0
-    raised = _of_values(raise_to_one if is_count else raise_to_zero)
-    return make_pipeline(raised, TfidfTransformer(sublinear_tf=is_count))
+    return make_pipeline(_of_values(raise_to_one), TfidfTransformer(sublinear_tf=True))
 
 
 def _scaling(scale: str, n: int, seed: int) -> Any:
@@ -122,20 +122,10 @@ def clip_far(X: FloatArray) -> FloatArray:
     return np.clip(X, -LIMIT, LIMIT)
 
 
-@saved_as("raise_to_zero")
-def raise_to_zero(X: Matrix) -> Matrix:
-    """Return sparse rows with zeros in place of values below."""
-    return _raised(X, 0.0)
-
-
 @saved_as("raise_to_one")
 def raise_to_one(X: Matrix) -> Matrix:
     """Return sparse rows with ones in place of values below; zeros stay zeros."""
-    return _raised(X, 1.0)
-
-
-def _raised(X: Matrix, least: float) -> Matrix:
-    if X.nnz and X.data.min() < least:
+    if X.nnz and X.data.min() < 1.0:
         X = X.copy()
-        np.maximum(X.data, least, out=X.data)
+        np.maximum(X.data, 1.0, out=X.data)
     return X

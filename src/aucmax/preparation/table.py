@@ -15,7 +15,14 @@ from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
 from aucmax._utils.validation import _canonical as canonical
 from aucmax._utils.validation import _refuse_text as refuse_text
 from aucmax._utils.validation import explaining_values, ignoring_overflow, refuse_huge
-from aucmax.preparation.values import CATEGORY, HELD, find_kind, to_floats, to_texts
+from aucmax.preparation.values import (
+    CATEGORY,
+    KINDS,
+    NUMBER,
+    find_kind,
+    to_floats,
+    to_texts,
+)
 from aucmax.saved import saved_as
 
 # Boosting takes no more than 255 categories per column; rarer ones share a code.
@@ -44,7 +51,7 @@ class Columns:
         """Raise ValueError unless the parts of a loaded object fit together."""
         kinds = expect_type(self, "kinds", list)
         encoders = expect_type(self, "encoders", dict)
-        expect(set(kinds) <= set(HELD), self, "a kind is none")
+        expect(set(kinds) <= set(KINDS), self, "a kind is none")
         coded = [k for k, kind in enumerate(kinds) if kind == CATEGORY]
         fits = all(isinstance(each, OrdinalEncoder) for each in encoders.values())
         expect(fits and list(encoders) == coded, self, "its encoders are of others")
@@ -69,7 +76,7 @@ def learn_columns(estimator: Any, X: Any) -> tuple[Columns, Matrix]:
     frame = _as_frame(X)
     if frame is None:
         return Columns([], {}), _check_array(estimator, X, reset=True)
-    _check_frame(estimator, X, frame, reset=True)
+    validate_data(estimator, X, reset=True, skip_check_array=True)
     columns = Columns([find_kind(column) for column in frame.iter_columns()], {})
     for number, column in enumerate(frame.iter_columns()):
         if columns.kinds[number] == CATEGORY:
@@ -80,7 +87,7 @@ def learn_columns(estimator: Any, X: Any) -> tuple[Columns, Matrix]:
                 unknown_value=np.nan,
                 encoded_missing_value=np.nan,
             ).fit(to_texts(column))
-    return columns, _encode(columns, frame)
+    return columns, _encode(estimator, columns, frame)
 
 
 def read_rows(estimator: Any, columns: Columns, X: Any) -> Matrix:
@@ -98,8 +105,8 @@ def read_rows(estimator: Any, columns: Columns, X: Any) -> Matrix:
     if names and names.issubset(frame.columns):
         # Others, such as the target, do no harm.
         frame = frame.select([name for name in frame.columns if name in names])
-    _check_frame(estimator, frame.to_native(), frame, reset=False)
-    return _encode(columns, frame)
+    validate_data(estimator, frame.to_native(), reset=False, skip_check_array=True)
+    return _encode(estimator, columns, frame)
 
 
 def _as_frame(X: Any) -> nw.DataFrame[Any] | None:
@@ -125,22 +132,9 @@ def _check_array(estimator: Any, X: Any, *, reset: bool) -> Matrix:
     return canonical(rows)
 
 
-def _check_frame(
-    estimator: Any, X: Any, frame: nw.DataFrame[Any], *, reset: bool
-) -> None:
-    if not frame.columns or not len(frame):
-        raise ValueError(
-            f"Found array with 0 {'sample(s)' if frame.columns else 'feature(s)'} "
-            f"(shape={frame.shape}) while a minimum of 1 is required by "
-            f"{type(estimator).__name__}."
-        )
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
-
-
-def _encode(columns: Columns, frame: nw.DataFrame[Any]) -> FloatArray:
+def _encode(estimator: Any, columns: Columns, frame: nw.DataFrame[Any]) -> FloatArray:
     rows = np.empty(frame.shape)
-    # Of an array in fit, all columns are numbers.
-    kinds = columns.kinds or ["number"] * len(frame.columns)
+    kinds = columns.kinds or [NUMBER] * len(frame.columns)
     for number, column in enumerate(frame.iter_columns()):
         encoder = columns.encoders.get(number)
         if encoder is None:
@@ -149,7 +143,11 @@ def _encode(columns: Columns, frame: nw.DataFrame[Any]) -> FloatArray:
             rows[:, number] = encoder.transform(to_texts(column))[:, 0]
     with ignoring_overflow():
         checked: FloatArray = check_array(
-            rows, ensure_all_finite="allow-nan", input_name="X", copy=False
+            rows,
+            ensure_all_finite="allow-nan",
+            input_name="X",
+            copy=False,
+            estimator=estimator,
         )
     refuse_huge(checked, LARGEST)
     return checked

@@ -13,17 +13,10 @@ from numpy.typing import NDArray
 
 from aucmax._utils.typing import FloatArray
 
-# Each kind, and what a column of that kind holds.
-NUMBER, DATE, BOOLEAN, COMMA = "number", "date", "boolean", "comma"
+# What a column may hold.
+NUMBER, DATE, BOOLEAN, COMMA = "number", "date", "boolean", "decimal comma"
 CATEGORY, EMPTY = "category", "empty"
-HELD = {
-    NUMBER: "numbers",
-    DATE: "dates",
-    BOOLEAN: "true and false",
-    COMMA: "numbers with a decimal comma",
-    CATEGORY: "categories",
-    EMPTY: "nothing",
-}
+KINDS = (NUMBER, DATE, BOOLEAN, COMMA, CATEGORY, EMPTY)
 WORDS = ("false", "true"), ("no", "yes"), ("off", "on"), ("f", "t"), ("n", "y")
 TRUTH = {word: float(own) for pair in WORDS for own, word in enumerate(pair)}
 DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?([eE][+-]?\d+)?")
@@ -102,7 +95,7 @@ def to_floats(column: nw.Series[Any], kind: str) -> FloatArray:
             floats[row] = _to_float(value, kind)
         except (ValueError, TypeError):
             raise ValueError(
-                f"Column {column.name!r} held {HELD[kind]} in fit, but now holds "
+                f"Column {column.name!r} held {kind}s in fit, but now holds "
                 f"{str(value)[:60]!r} in row {row}, counted from 0. Write it as before."
             ) from None
     return floats
