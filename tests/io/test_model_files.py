@@ -99,6 +99,13 @@ def test_metadata(tmp_path, model):
     }
 
 
+def test_metadata_that_are_larger_than_the_model(tmp_path, model):
+    text = np.random.default_rng(0).bytes(100_000).hex()
+    save(model, tmp_path / "a.skops", metadata={"text": text})
+    assert read_metadata(tmp_path / "a.skops")["metadata"] == {"text": text}
+    assert_array_equal(load(tmp_path / "a.skops").coef_, model.coef_)
+
+
 def test_parameters_of_a_pipeline(tmp_path, model):
     pipeline = make_pipeline(StandardScaler(with_mean=False), model)
     save(pipeline, tmp_path / "a.skops")

@@ -122,7 +122,8 @@ def write_model(
         with zipfile.ZipFile(draft, "a", zipfile.ZIP_DEFLATED) as archive:
             text = json.dumps(description | {"needs_trust": asked}, ensure_ascii=False)
             archive.writestr(METADATA, text)
-            # Rather now than when it is loaded.
+        # Rather now than when it is loaded.
+        with zipfile.ZipFile(draft) as archive:
             check_members(archive, draft.stat().st_size)
 
 
