@@ -3,6 +3,7 @@ import numpy as np
 from numpy.testing import assert_array_equal
 
 from aucmax._kernels.batches import draw_slots, keep_rows
+from aucmax.summaries.row_buffer import as_batch, empty_buffer
 
 
 def test_slots_are_those_of_algorithm_r(rng):
@@ -22,7 +23,8 @@ def test_slots_are_those_of_algorithm_r(rng):
 def test_the_last_row_of_a_slot_stays():
     X = np.arange(8.0).reshape(4, 2)
     is_pos = np.array([True, False, True, True])
-    neg, pos = np.zeros((1, 2)), np.zeros((3, 2))
-    keep_rows(X, is_pos, np.array([2, 0, -1, 2]), neg, pos)
-    assert_array_equal(neg, [[2.0, 3.0]])
-    assert_array_equal(pos, [[0.0, 0.0], [0.0, 0.0], [6.0, 7.0]])
+    kept = empty_buffer(6, 2, sparse_rows=False)
+    keep_rows(as_batch(X, is_pos, np.array([2, 0, -1, 2])), kept)
+    assert_array_equal(kept.values[:3], [[2.0, 3.0], [0.0, 0.0], [0.0, 0.0]])
+    assert_array_equal(kept.values[3:], [[0.0, 0.0], [0.0, 0.0], [6.0, 7.0]])
+    assert_array_equal(kept.norms, [13.0, 0.0, 0.0, 0.0, 0.0, 85.0])

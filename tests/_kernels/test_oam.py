@@ -5,17 +5,20 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
 from aucmax._kernels import oam
-from aucmax._kernels.rows import DenseBatch
+from aucmax.summaries.row_buffer import as_batch, empty_buffer
 
 
 def run_dense(X, is_pos, slots, *, is_sequential=True, step_size=0.0, size=3):
     X, d = np.asarray(X, dtype=float), np.shape(X)[1]
-    sums, coef, mean = np.zeros((2, d)), np.zeros(d), np.zeros(d)
-    counts, buffer = np.zeros(3, dtype=np.int64), np.zeros((2 * size, d))
-    state = oam.State(counts, np.zeros(3), sums, coef, mean, buffer)
-    batch = DenseBatch(X, np.asarray(is_pos), np.asarray(slots))
-    oam.oam_steps_dense(batch, oam.Rule(is_sequential, step_size), state)
-    return coef, mean, buffer, state
+    sums, coef, average = np.zeros((2, d)), np.zeros(d), np.zeros(d)
+    counts, kept = (
+        np.zeros(3, dtype=np.int64),
+        empty_buffer(2 * size, d, sparse_rows=False),
+    )
+    state = oam.State(counts, np.zeros(3), sums, coef, average, kept)
+    batch = as_batch(X, np.asarray(is_pos), np.asarray(slots))
+    oam.oam_steps(batch, oam.Rule(is_sequential, step_size), state)
+    return coef, coef - average / max(1, counts[2]), kept.values, state
 
 
 def test_spread_is_the_mean_squared_distance_of_all_pairs(rng):

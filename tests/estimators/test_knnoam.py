@@ -282,7 +282,7 @@ def test_threshold_is_the_share_of_positives_and_costs_no_queries(rng):
     )
     assert balanced > best - 0.01
     # No row is kept for a threshold.
-    assert model._stream.sample._rows == [None, None]
+    assert model._stream.sample.buffer.values.size == 0
 
 
 def test_memory_usage(rng):

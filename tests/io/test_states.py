@@ -99,10 +99,6 @@ def put(value):
     return change
 
 
-def row_with_column(value):
-    return lambda row: (row[0], put(value)(row[1]))
-
-
 def one_more(array):
     return np.concatenate([array, array[-1:]])
 
@@ -150,7 +146,7 @@ DENSE_CASES = [
     (NSAUC(8, **FIXED), "_stream.sgd.rates.block_size", put(0)),
     (NSAUC(8, **FIXED), "_stream.sgd.rates.alpha", put(0.0)),
     (NSAUC(8, **FIXED), "_stream.sgd.state", all_short),
-    (NSAUC(8, **FIXED), "_stream.sample._n_features", put(3)),
+    (NSAUC(8, **FIXED), "_stream.sample.buffer.values", narrow),
     (NSAUC(8, **FIXED), "_stream.sample.slots.size", put(2**40)),
     (NSAUC(8, **FIXED), "block_size", put(-1)),
     (Nystroem(8), "normalization_", short),
@@ -169,9 +165,9 @@ DENSE_CASES = [
     (OPAUC(), f"{SAMPLE}.slots.n_seen", short),
     (OPAUC(), f"{SAMPLE}.slots.n_seen", put(2**63 - 1)),
     (OPAUC(), f"{SAMPLE}.slots.size", put(-1)),
-    (OPAUC(), f"{SAMPLE}._rows.0", narrow),
-    (OPAUC(), f"{SAMPLE}._rows.0", lambda rows: rows[:3]),
-    (OPAUC(), f"{SAMPLE}._rows.0", lambda _: None),
+    (OPAUC(), f"{SAMPLE}.buffer.values", narrow),
+    (OPAUC(), f"{SAMPLE}.buffer.values", short),
+    (OPAUC(), f"{SAMPLE}.buffer", lambda _: None),
     (OPAUC(), "_stream.learner", put("a learner")),
     (OPAUC(), "n_features_in_", put(6)),
     (AdaOAM(), f"{LEARNER}.iterate.coef", short),
@@ -187,7 +183,7 @@ DENSE_CASES = [
     (REDUCED, f"{LEARNER}.projection", entry(7)),
     (REDUCED, f"{LEARNER}.projection", entry(-1)),
     (REDUCED, f"{LEARNER}.projection", entry(-1, "indptr")),
-    (OAM(), f"{LEARNER}.state.buffer", narrow),
+    (OAM(), f"{LEARNER}.state.kept.values", narrow),
     (OAM(), f"{LEARNER}.slots.size", put(10**6)),
     (OAM(), f"{LEARNER}.state.sums", one_more),
     (OAM(), f"{LEARNER}.state.coef", one_more),
@@ -222,13 +218,13 @@ DENSE_CASES = [
     (PREQUENTIAL, "_n_kept", put(10**6)),
 ]
 SPARSE_CASES = [
-    (OPAUC(), f"{SAMPLE}._rows.0.0", row_with_column(2**31 - 1)),
-    (OPAUC(), f"{SAMPLE}._rows.0.0", row_with_column(-1)),
-    (OPAUC(), f"{SAMPLE}._rows.0.0", lambda row: (row[0], row[1][:-1])),
+    (OPAUC(), f"{SAMPLE}.buffer.columns", put(2**31 - 1)),
+    (OPAUC(), f"{SAMPLE}.buffer.columns", put(-1)),
+    (OPAUC(), f"{SAMPLE}.buffer.lengths", put(10**6)),
     (OPAUC(), "_stream.sparse_rows", put(False)),
-    (OAM(), f"{LEARNER}.state.buffer.columns", put(2**31 - 1)),
-    (OAM(), f"{LEARNER}.state.buffer.lengths", put(10**6)),
-    (OAM(), f"{LEARNER}.state.buffer.work", short),
+    (OAM(), f"{LEARNER}.state.kept.columns", put(2**31 - 1)),
+    (OAM(), f"{LEARNER}.state.kept.lengths", put(10**6)),
+    (OAM(), f"{LEARNER}.state.kept.work", short),
     (SOLAM(), f"{LEARNER}.state.vectors", short),
     (OILK(gamma=0.1), f"{LEARNER}.rows.columns", put(-1)),
     (OILK(gamma=0.1), f"{LEARNER}.rows.lengths", put(10**6)),
@@ -359,7 +355,7 @@ HELD = {
     "PairState",
     "PrequentialTree",
     "SaddlePointRates",
-    "SparseRowBuffer",
+    "RowBuffer",
     "UnivariateRates",
 }
 # Used by Python, NumPy, or scikit-learn's own checks alone; LightGBM's trees and those

@@ -3,32 +3,27 @@
 
 The step on a row x is ``coef = keep * coef + pull * z``. Here z is x itself or, where
 rows are centred, x minus the mean of all rows so far, x included. A learner computes
-``keep`` and ``pull`` from a few products of the row, the same way for dense and CSR.
+``keep`` and ``pull`` from a few products of the row. All costs no more than the values
+of the row: for CSR rows, their nonzeros.
 
-Dense rows: ``vectors`` holds the weights, their average, and the mean rows of negatives
-and positives; the means stay zero where rows are not centred.
-
-CSR rows, at the cost of their nonzeros: ``vectors[j]`` holds, side by side for the sake
-of memory access, the values of feature j in a vector v, in the sum of all rows
-("total"), in the sum of the positives ("pos"), and in a vector u. The weights are
+``vectors`` are a vector v, the sum of all rows ("total"), that of the positives
+("pos"), and a vector u; the sums stay zero where rows are not centred. The weights are
 ``scale * v + shift * total``, so that shrinking them and subtracting the mean row
 change two numbers only. Their weighted sum over all steps is ``scale_sum * v +
 shift_sum * total + u``. ``sums`` keeps these four numbers, and up to date by additions
 the products of weights and sums of rows that a step needs.
 """
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._kernels.jit import jit
-from aucmax._utils.typing import FloatArray, IntArray
+from aucmax._kernels.rows import Row, column
+from aucmax._utils.typing import FloatArray
 from aucmax.saved import saved_as
 
-# Values and columns of a row; those of all rows, and where each row begins.
-Entries: TypeAlias = tuple[FloatArray, IntArray]
-CSR: TypeAlias = tuple[FloatArray, IntArray, IntArray]
 # Statistics of a class: number of rows, number of those with a known size |z|^2, and
 # the means of the sizes and of their squares.
 CLASS_FIELDS = [(name, float) for name in ("n_rows", "n_sized", "size", "square")]
@@ -36,7 +31,6 @@ SUM_NAMES = (
     *("scale", "shift", "scale_sum", "shift_sum"),
     *("coef_coef", "coef_total", "coef_pos", "total_total", "total_pos"),
 )
-
 SUMS = np.dtype([(name, float) for name in SUM_NAMES])
 # The average is a difference of two sums, the larger by one over the scale; at 1e-6 ten
 # digits are left of sixteen.
@@ -46,7 +40,7 @@ SMALLEST_SCALE = 1e-6
 REFRESH_ROWS = 2**17
 
 
-class Row(NamedTuple):
+class Measures(NamedTuple):
     """What a step is computed from."""
 
     size: float  # |z|^2
@@ -62,7 +56,6 @@ class Step(NamedTuple):
     keep: float
     pull: float
     weight: float  # Of the new coef in the average.
-    share: float  # The same over the sum of all weights so far.
     is_finite: bool  # False if the step would overflow.
 
 
@@ -78,9 +71,9 @@ class Sizes(NamedTuple):
 class State(NamedTuple):
     """What is learned.
 
-    ``vectors``, of shape (4, n_features) or (n_features, 4), and ``sums`` are explained
-    above. ``classes`` are the statistics of negatives and positives, and ``scalars``
-    whatever else the learner keeps.
+    ``vectors``, of shape (4, n_features), and ``sums`` are explained above. ``classes``
+    are the statistics of negatives and positives, and ``scalars`` whatever else the
+    learner keeps.
     """
 
     vectors: FloatArray
@@ -90,7 +83,7 @@ class State(NamedTuple):
 
 
 class Products(NamedTuple):
-    """Products of a CSR row with itself, with the weights, and with sums of rows."""
+    """Products of a row with itself, with the weights, and with sums of rows."""
 
     square: float
     coef: float
@@ -99,67 +92,23 @@ class Products(NamedTuple):
 
 
 @jit(inline=True)
-def measure_dense(
-    x: FloatArray, z: FloatArray, label: int, is_centred: bool, state: State
-) -> Row:
-    """Write z and return the products that a step is computed from."""
-    vectors, classes = state.vectors, state.classes
-    n_neg, n_pos = classes[0]["n_rows"], classes[1]["n_rows"]
-    n = n_neg + n_pos
-    ratio = n / (n + 1.0) if is_centred else 1.0
-    share_neg, share_pos = n_neg / max(n, 1.0), n_pos / max(n, 1.0)
-    coef, neg, pos, other = vectors[0], vectors[2], vectors[3], vectors[3 - label]
-    for j in range(len(x)):
-        z[j] = ratio * (x[j] - (share_neg * neg[j] + share_pos * pos[j]))
-    # Sums have a loop to themselves. In one that also writes, their order, and so the
-    # last bits, would depend on where in memory the rows are.
-    size, score, gap, norm = 0.0, 0.0, 0.0, 0.0
-    for j in range(len(x)):
-        size += z[j] * z[j]
-        score += coef[j] * z[j]
-        gap += coef[j] * (x[j] - other[j])
-        norm += coef[j] * coef[j]
-    return Row(size, score, gap, norm, ratio)
-
-
-@jit(inline=True)
-def move_dense(
-    x: FloatArray, z: FloatArray, label: int, is_centred: bool, state: State, step: Step
-) -> None:
-    """Take a step, after its row was counted."""
-    vectors, n_own = state.vectors, state.classes[label]["n_rows"]
-    coef, average, mean = vectors[0], vectors[1], vectors[2 + label]
-    share = 1.0 / n_own if is_centred else 0.0
-    for j in range(len(x)):
-        mean[j] += share * (x[j] - mean[j])
-        coef[j] = step.keep * coef[j] + step.pull * z[j]
-        average[j] += step.share * (coef[j] - average[j])
-
-
-@jit(inline=True)
-def entries(rows: CSR, i: int) -> Entries:
-    """Return the values and columns of a row."""
-    data, indices, indptr = rows
-    return data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]]
-
-
-@jit(inline=True)
-def measure_csr(
-    x: Entries, label: int, is_centred: bool, state: State
-) -> tuple[Row, Products]:
+def measure(
+    x: Row, label: int, is_centred: bool, state: State
+) -> tuple[Measures, Products]:
     """Return the products that a step is computed from, and those it changes."""
     (values, columns), classes, sums = x, state.classes, state.sums[0]
     square, along, total, pos = 0.0, 0.0, 0.0, 0.0
+    vectors = state.vectors
     for k in range(len(values)):
-        feature = state.vectors[columns[k]]
+        j = column(columns, k)
         square += values[k] * values[k]
-        along += values[k] * feature[0]
-        total += values[k] * feature[1]
-        pos += values[k] * feature[2]
+        along += values[k] * vectors[0, j]
+        total += values[k] * vectors[1, j]
+        pos += values[k] * vectors[2, j]
     coef = sums["scale"] * along + sums["shift"] * total
     products = Products(square, coef, total, pos)
     if not is_centred:
-        return Row(square, coef, 0.0, sums["coef_coef"], 1.0), products
+        return Measures(square, coef, 0.0, sums["coef_coef"], 1.0), products
     n = classes[0]["n_rows"] + classes[1]["n_rows"]
     ratio, inverse = n / (n + 1.0), 1.0 / max(n, 1.0)
     size = square - inverse * (2.0 * total - inverse * sums["total_total"])
@@ -167,17 +116,17 @@ def measure_csr(
     other = sums["coef_pos"] if label == 0 else sums["coef_total"] - sums["coef_pos"]
     gap = coef - other / max(classes[1 - label]["n_rows"], 1.0)
     size = ratio * ratio * max(size, 0.0)
-    return Row(size, ratio * score, gap, sums["coef_coef"], ratio), products
+    return Measures(size, ratio * score, gap, sums["coef_coef"], ratio), products
 
 
 @jit(inline=True)
-def move_csr(
-    x: Entries,
+def move(
+    x: Row,
     label: int,
     is_centred: bool,
     state: State,
     products: Products,
-    row: Row,
+    row: Measures,
     step: Step,
 ) -> None:
     """Take a step, after its row was counted."""
@@ -194,25 +143,26 @@ def move_csr(
     # the step is along the row minus their mean. Otherwise these sums stay zero.
     joins = 1.0 if is_centred else 0.0
     joins_pos = joins * label
-    scale = keep * sums["scale"]
-    change = pull / scale - sums["shift"] / sums["scale"]
+    scale, share = keep * sums["scale"], 1.0 / n
+    change = (pull - keep * sums["shift"]) / scale
     fixed = -(sums["scale_sum"] * change + sums["shift_sum"])
+    vectors = state.vectors
     for k in range(len(values)):
-        feature = state.vectors[columns[k]]
-        feature[0] += change * values[k]
-        feature[1] += joins * values[k]
-        feature[2] += joins_pos * values[k]
-        feature[3] += fixed * values[k]
+        j = column(columns, k)
+        vectors[0, j] += change * values[k]
+        vectors[1, j] += joins * values[k]
+        vectors[2, j] += joins_pos * values[k]
+        vectors[3, j] += fixed * values[k]
     x_total = products.total + joins * products.square
     x_pos = products.pos + joins_pos * products.square
     sums["total_total"] += joins * (products.total + x_total)
     sums["total_pos"] += joins * products.pos + joins_pos * x_total
     coef_total = keep * (sums["coef_total"] + joins * coef)
     coef_pos = keep * (sums["coef_pos"] + joins_pos * coef)
-    sums["coef_total"] = coef_total + pull * (x_total - sums["total_total"] / n)
-    sums["coef_pos"] = coef_pos + pull * (x_pos - sums["total_pos"] / n)
+    sums["coef_total"] = coef_total + pull * (x_total - share * sums["total_total"])
+    sums["coef_pos"] = coef_pos + pull * (x_pos - share * sums["total_pos"])
     sums["scale"] = scale
-    sums["shift"] = keep * sums["shift"] - joins * pull / n
+    sums["shift"] = keep * sums["shift"] - joins * pull * share
     sums["scale_sum"] += step.weight * scale
     sums["shift_sum"] += step.weight * sums["shift"]
 
@@ -222,12 +172,11 @@ def fold(keep: float, state: State) -> None:
     """Multiply the weights by ``keep`` in place, so that the scale is one again."""
     vectors, sums = state.vectors, state.sums[0]
     norm, coef_total, coef_pos, total_total, total_pos = 0.0, 0.0, 0.0, 0.0, 0.0
-    for j in range(len(vectors)):
-        feature = vectors[j]
-        vector, total, pos = feature[0], feature[1], feature[2]
+    for j in range(vectors.shape[1]):
+        vector, total, pos = vectors[0, j], vectors[1, j], vectors[2, j]
         coef = keep * (sums["scale"] * vector + sums["shift"] * total)
-        feature[3] += sums["scale_sum"] * vector + sums["shift_sum"] * total
-        feature[0] = coef
+        vectors[3, j] += sums["scale_sum"] * vector + sums["shift_sum"] * total
+        vectors[0, j] = coef
         norm += coef * coef
         coef_total += coef * total
         coef_pos += coef * pos
@@ -240,7 +189,7 @@ def fold(keep: float, state: State) -> None:
 
 
 @jit(inline=True)
-def sizes_with(own: Any, row: Row) -> Sizes:
+def sizes_with(own: Any, row: Measures) -> Sizes:
     """Return the sizes of the rows of a class with one more row."""
     if row.ratio == 0.0:  # The first row is the mean, so that its size says nothing.
         return Sizes(own["n_sized"], own["size"], own["square"])

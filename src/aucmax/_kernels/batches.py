@@ -6,6 +6,8 @@ fastest learners themselves.
 """
 
 from aucmax._kernels.jit import jit
+from aucmax._kernels.products import dot
+from aucmax._kernels.rows import Batch, KeptRows, keep_row, row_at
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
 
 
@@ -30,16 +32,11 @@ def draw_slots(
 
 
 @jit
-def keep_rows(
-    X: FloatArray,
-    is_pos: BoolArray,
-    slots: IntArray,
-    neg: FloatArray,
-    pos: FloatArray,
-) -> None:
-    """Copy the rows that have a slot to the buffer of their class."""
-    for i in range(len(slots)):
-        if slots[i] >= 0:
-            kept = pos if is_pos[i] else neg
-            for j in range(X.shape[1]):
-                kept[slots[i], j] = X[i, j]
+def keep_rows(batch: Batch, kept: KeptRows) -> None:
+    """Copy the rows that have a slot: negatives to the first half, positives behind."""
+    size = len(kept.lengths) // 2
+    for t in range(len(batch.slots)):
+        if batch.slots[t] >= 0:
+            row = row_at(batch.rows, t)
+            square = dot(row.values, row.values)
+            keep_row(row, square, kept, int(batch.is_pos[t]) * size + batch.slots[t])

@@ -7,21 +7,23 @@ positives. No step can overflow: steps are at most 1e100 and values 1e70, so tha
 weights stay below 1e210 for 1e15 rows.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from aucmax._kernels.jit import jit
 from aucmax._kernels.rows import (
-    CSRBatch,
-    DenseBatch,
-    SparseRows,
-    add_scaled,
+    Batch,
+    KeptRows,
+    Row,
+    add_row,
     clear,
-    copy_to,
-    dot,
+    keep_row,
+    kept_row,
+    row_at,
+    row_dot,
     scatter,
-    store,
+    squared_distance,
 )
 from aucmax._utils.typing import FloatArray, IntArray
 from aucmax.saved import saved_as
@@ -34,9 +36,6 @@ AUTO = 3.0
 # from rounding; and no step is larger than 1e100.
 ROUNDING = 1e-12
 SMALLEST_SPREAD = 1e-99
-# Squared distances this small, relative to the squared norms they are the difference
-# of, are computed again from the differences of the values.
-CANCELLED = 1e-6
 
 
 @saved_as("OAMRule")
@@ -68,10 +67,9 @@ class State(NamedTuple):
     coef : ndarray of shape (n_features,)
         The weights.
     average : ndarray of shape (n_features,)
-        Their mean after each row that had pairs. For CSR rows the mean is ``coef -
-        average / k`` after k of them: a change adds k times itself, and features
-        without a change cost nothing.
-    buffer : ndarray of shape (2 N, n_features) or SparseRows
+        Their mean after each row that had pairs is ``coef - average / k`` after k of
+        them: a change adds k times itself, and features without a change cost nothing.
+    kept : KeptRows
         The rows kept.
     """
 
@@ -80,121 +78,84 @@ class State(NamedTuple):
     sums: FloatArray
     coef: FloatArray
     average: FloatArray
-    buffer: Any
+    kept: KeptRows
 
 
 @jit(reorder_sums=True)
-def oam_steps_dense(batch: DenseBatch, rule: Rule, state: State) -> None:
+def oam_steps(batch: Batch, rule: Rule, state: State) -> None:
     """Take in rows."""
-    counts, squares, sums, coef, average, buffer = state
-    size = buffer.shape[0] // 2
-    for t in range(batch.X.shape[0]):
-        row = batch.X[t]
+    counts, squares, sums, kept = state.counts, state.squares, state.sums, state.kept
+    size = len(kept.lengths) // 2
+    for t in range(len(batch.is_pos)):
+        row = row_at(batch.rows, t)
         own = 1 if batch.is_pos[t] else 0
         other, sign = 1 - own, 2.0 * own - 1.0
+        square = scatter(row, kept.work)
         counts[own] += 1
-        squares[own] += dot(row, row)
-        squares[2] += dot(row, sums[other])
-        add_scaled(sums[own], 1.0, row)
+        squares[own] += square
+        squares[2] += row_dot(row, sums[other])
+        add_row(sums[own], 1.0, row)
         if counts[other] > 0:
             most = largest_step(rule.step_size, counts, squares, other, size)
             first = other * size
-            kept = buffer[first : first + min(size, counts[other])]
+            last = first + min(size, counts[other])
             if rule.is_sequential:
-                sequential_steps(row, sign, most, kept, coef)
+                along = sequential_steps(row, square, sign, most, first, last, state)
             else:
-                gradient_step(row, sign, most, kept, coef)
+                along = gradient_step(row, sign, most, first, last, state)
+            add_to_weights(along, row, state)
             counts[2] += 1
-            share = 1.0 / counts[2]
-            for j in range(coef.shape[0]):
-                average[j] += share * (coef[j] - average[j])
+        clear(row, kept.work)
         if batch.slots[t] >= 0:
-            copy_to(buffer[own * size + batch.slots[t]], row)
+            keep_row(row, square, kept, own * size + batch.slots[t])
 
 
-@jit(reorder_sums=True, inline=True)
+@jit(inline=True)
 def sequential_steps(
-    row: FloatArray, sign: float, most: float, kept: FloatArray, coef: FloatArray
-) -> None:
-    """Make one step per pair."""
-    for b in range(kept.shape[0]):
-        score, norm = 0.0, 0.0
-        for j in range(coef.shape[0]):
-            gap = row[j] - kept[b, j]
-            score += coef[j] * gap
-            norm += gap * gap
-        step = sign * pair_step(sign * score, norm, most)
-        if step != 0.0:
-            for j in range(coef.shape[0]):
-                coef[j] += step * (row[j] - kept[b, j])
+    row: Row,
+    square: float,
+    sign: float,
+    most: float,
+    first: int,
+    last: int,
+    state: State,
+) -> float:
+    """Make one step per pair with the rows in some slots.
+
+    Returns how often the row is to be added to the weights in the end.
+    """
+    kept = state.kept
+    along, score = 0.0, row_dot(row, state.coef)
+    for slot in range(first, last):
+        other = kept_row(kept, slot)
+        product = row_dot(other, kept.work)
+        # With the weights as they are now.
+        margin = sign * (score - row_dot(other, state.coef) - along * product)
+        if margin < 1.0:
+            norm = kept.norms[slot]
+            gap = squared_distance(row, square, other, norm, product, kept.work)
+            step = sign * pair_step(margin, gap, most)
+            add_to_weights(-step, other, state)
+            along += step
+            score += step * (square - product)
+    return along
 
 
-@jit(reorder_sums=True, inline=True)
+@jit(inline=True)
 def gradient_step(
-    row: FloatArray, sign: float, most: float, kept: FloatArray, coef: FloatArray
-) -> None:
-    """Make one step for all pairs."""
-    total = np.zeros(coef.shape[0])
-    for b in range(kept.shape[0]):
-        score = 0.0
-        for j in range(coef.shape[0]):
-            score += coef[j] * (row[j] - kept[b, j])
-        if sign * score < 1.0:
-            for j in range(coef.shape[0]):
-                total[j] += row[j] - kept[b, j]
-    add_scaled(coef, sign * most, total)
-
-
-@jit(reorder_sums=True)
-def oam_steps_csr(batch: CSRBatch, rule: Rule, state: State) -> None:
-    """Take in CSR rows, touching nonzeros only."""
-    counts, squares, sums, coef, average, buffer = state
-    values, columns, lengths, norms, work = buffer
-    size = lengths.shape[0] // 2
-    margins = np.empty(2 * size)
-    for t in range(batch.is_pos.shape[0]):
-        own = 1 if batch.is_pos[t] else 0
-        other, sign = 1 - own, 2.0 * own - 1.0
-        square, score = scatter(batch, t, work), 0.0
-        counts[own] += 1
-        squares[own] += square
-        for q in range(batch.indptr[t], batch.indptr[t + 1]):
-            j = batch.indices[q]
-            squares[2] += batch.data[q] * sums[other, j]
-            sums[own, j] += batch.data[q]
-            score += batch.data[q] * coef[j]
-        if counts[other] > 0:
-            most = largest_step(rule.step_size, counts, squares, other, size)
-            kept = range(other * size, other * size + min(size, counts[other]))
-            # The weights are ``coef`` plus ``along`` times the row; ``score`` is its
-            # score with the weights as they are now.
-            along = 0.0
-            for b in kept:
-                product, stored = 0.0, 0.0
-                for q in range(lengths[b]):
-                    product += values[b, q] * work[columns[b, q]]
-                    stored += values[b, q] * coef[columns[b, q]]
-                margins[b] = sign * (score - stored - along * product)
-                if margins[b] < 1.0 and rule.is_sequential:
-                    norm = square + norms[b] - 2.0 * product
-                    if norm <= CANCELLED * square:
-                        norm = sparse_squared_distance(batch, t, buffer, b)
-                    step = sign * pair_step(margins[b], norm, most)
-                    add_slot(state, -step, b)
-                    along += step
-                    score += step * (square - product)
-            if not rule.is_sequential:
-                for b in kept:
-                    if margins[b] < 1.0:
-                        add_slot(state, -sign * most, b)
-                        along += sign * most
-            for q in range(batch.indptr[t], batch.indptr[t + 1]):
-                coef[batch.indices[q]] += along * batch.data[q]
-                average[batch.indices[q]] += counts[2] * along * batch.data[q]
-            counts[2] += 1
-        clear(batch, t, work)
-        if batch.slots[t] >= 0:
-            store(batch, t, square, buffer, own * size + batch.slots[t])
+    row: Row, sign: float, most: float, first: int, last: int, state: State
+) -> float:
+    """Make one step for all pairs with the rows in some slots, likewise."""
+    kept = state.kept
+    has_loss = np.empty(last - first, dtype=np.bool_)
+    score = row_dot(row, state.coef)
+    for k in range(last - first):
+        other = kept_row(kept, first + k)
+        has_loss[k] = sign * (score - row_dot(other, state.coef)) < 1.0
+    for k in range(last - first):
+        if has_loss[k]:
+            add_to_weights(-sign * most, kept_row(kept, first + k), state)
+    return sign * most * np.count_nonzero(has_loss)
 
 
 @jit(inline=True)
@@ -221,31 +182,7 @@ def pair_step(margin: float, norm: float, most: float) -> float:
 
 
 @jit(inline=True)
-def add_slot(state: State, step: float, b: int) -> None:
-    """Add ``step`` times a buffered CSR row to the weights."""
-    rows = state.buffer
-    for q in range(rows.lengths[b]):
-        change = step * rows.values[b, q]
-        state.coef[rows.columns[b, q]] += change
-        state.average[rows.columns[b, q]] += state.counts[2] * change
-
-
-@jit
-def sparse_squared_distance(
-    batch: CSRBatch, t: int, rows: SparseRows, slot: int
-) -> float:
-    """Return the squared distance of row t and a buffered one, by differences."""
-    q, high = batch.indptr[t], batch.indptr[t + 1]
-    r, length, total = 0, rows.lengths[slot], 0.0
-    while q < high or r < length:
-        here = batch.indices[q] if q < high else rows.work.shape[0]
-        there = rows.columns[slot, r] if r < length else rows.work.shape[0]
-        gap = 0.0
-        if here <= there:
-            gap += batch.data[q]
-            q += 1
-        if there <= here:
-            gap -= rows.values[slot, r]
-            r += 1
-        total += gap * gap
-    return total
+def add_to_weights(step: float, row: Row, state: State) -> None:
+    """Add ``step`` times a row to the weights."""
+    add_row(state.coef, step, row)
+    add_row(state.average, state.counts[2] * step, row)

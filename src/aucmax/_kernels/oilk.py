@@ -10,18 +10,18 @@ from typing import NamedTuple
 import numpy as np
 
 from aucmax._kernels.jit import jit
+from aucmax._kernels.products import add_scaled, copy_to, dot
 from aucmax._kernels.rows import (
-    CSRBatch,
-    DenseBatch,
-    SparseRows,
-    add_scaled,
+    Batch,
+    KeptRows,
+    Rows,
     clear,
-    copy_to,
-    dot,
+    keep_row,
+    kept_row,
+    row_at,
+    row_dot,
     scatter,
-    slot_dot,
     squared_distance,
-    store,
 )
 from aucmax._utils.typing import FloatArray, IntArray
 from aucmax.saved import saved_as
@@ -88,55 +88,53 @@ class Support(NamedTuple):
 
 
 @jit(reorder_sums=True)
-def oilk_steps_dense(
-    batch: DenseBatch, settings: Settings, support: Support, rows: FloatArray
+def oilk_steps(
+    batch: Batch, settings: Settings, support: Support, kept: KeptRows
 ) -> int:
     """Take in rows; return how many: less than all if a step would overflow."""
-    kernel = np.empty(rows.shape[0])
-    for t in range(batch.X.shape[0]):
-        row = batch.X[t]
-        for i in range(rows.shape[0]):
-            kernel[i] = np.exp(-settings.gamma * squared_distance(row, rows[i]))
+    kernel, work = np.empty(len(kept.norms)), kept.work
+    for t in range(len(batch.is_pos)):
+        row = row_at(batch.rows, t)
+        square = scatter(row, work)
+        for i in range(len(kernel)):
+            other, norm = kept_row(kept, i), kept.norms[i]
+            product = row_dot(other, work)
+            gap = squared_distance(row, square, other, norm, product, work)
+            kernel[i] = np.exp(-settings.gamma * gap)
+        clear(row, work)
         slot = oilk_step(batch.is_pos[t], batch.slots[t], kernel, settings, support)
         if slot == OVERFLOW:
             return t
         if slot != NOT_KEPT:
-            copy_to(rows[slot], row)
-    return len(batch.X)
-
-
-@jit(reorder_sums=True)
-def oilk_steps_csr(
-    batch: CSRBatch, settings: Settings, support: Support, rows: SparseRows
-) -> int:
-    """Take in CSR rows likewise."""
-    kernel = np.empty(rows.norms.shape[0])
-    for t in range(batch.is_pos.shape[0]):
-        square = scatter(batch, t, rows.work)
-        for i in range(kernel.shape[0]):
-            distance = square + rows.norms[i] - 2.0 * slot_dot(rows, i, rows.work)
-            kernel[i] = np.exp(-settings.gamma * max(0.0, distance))
-        clear(batch, t, rows.work)
-        slot = oilk_step(batch.is_pos[t], batch.slots[t], kernel, settings, support)
-        if slot == OVERFLOW:
-            return t
-        if slot != NOT_KEPT:
-            store(batch, t, square, rows, slot)
+            keep_row(row, square, kept, slot)
     return len(batch.is_pos)
 
 
 @jit(reorder_sums=True)
 def oilk_scores(
-    X: FloatArray, rows: FloatArray, coef: FloatArray, gamma: float, out: FloatArray
+    rows: Rows,
+    basis: Rows,
+    norms: FloatArray,
+    coef: FloatArray,
+    gamma: float,
+    work: FloatArray,
+    out: FloatArray,
 ) -> None:
-    """Write the scores of dense rows.
+    """Write the scores of rows, given the squared norms of those of the basis.
 
-    Row by row, so that equal rows get equal scores, to the last bit.
+    Row by row, so that equal rows get equal scores, to the last bit. ``work`` is a
+    dense row of zeros.
     """
-    for t in range(X.shape[0]):
+    for t in range(len(out)):
+        row = row_at(rows, t)
+        square = scatter(row, work)
         out[t] = 0.0
-        for i in range(rows.shape[0]):
-            out[t] += coef[i] * np.exp(-gamma * squared_distance(X[t], rows[i]))
+        for i in range(len(coef)):
+            other = row_at(basis, i)
+            product = row_dot(other, work)
+            gap = squared_distance(row, square, other, norms[i], product, work)
+            out[t] += coef[i] * np.exp(-gamma * gap)
+        clear(row, work)
 
 
 @jit(reorder_sums=True)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aucmax._kernels.jit import jit
-from aucmax._kernels.rows import add_scaled, copy_to, dot
+from aucmax._kernels.products import add_scaled, copy_to, dot
 from aucmax._utils.typing import FloatArray, IntArray
 from aucmax.saved import saved_as
 

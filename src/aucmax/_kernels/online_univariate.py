@@ -6,9 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from aucmax._kernels import averaged_weights as averaged
-from aucmax._kernels.averaged_weights import CSR, Row, State, Step
+from aucmax._kernels.averaged_weights import Measures, State, Step
 from aucmax._kernels.jit import jit
-from aucmax._utils.typing import FloatArray, IntArray
+from aucmax._kernels.rows import Rows, row_at
+from aucmax._utils.typing import IntArray
 from aucmax.saved import saved_as
 
 CLASS = np.dtype(averaged.CLASS_FIELDS)
@@ -50,7 +51,7 @@ def negative_slope(loss: int, margin: float) -> float:
 
 
 @jit(inline=True)
-def univariate_step(row: Row, label: int, rates: Rates, state: State) -> Step:
+def univariate_step(row: Measures, label: int, rates: Rates, state: State) -> Step:
     """Return the step on a row, and count it in all state unless it overflows."""
     own, other = state.classes[label], state.classes[1 - label]
     scalars = state.scalars[0]
@@ -79,35 +80,22 @@ def univariate_step(row: Row, label: int, rates: Rates, state: State) -> Step:
     elif rates.loss == EXPONENTIAL and pull * norm > LARGEST_MOVE:
         pull = LARGEST_MOVE / norm
     if not (abs(pull) * norm < OVERFLOW and abs(pull) * extra < OVERFLOW):
-        return Step(0.0, 0.0, 0.0, 0.0, False)
+        return Step(0.0, 0.0, 0.0, False)
     scalars["intercept"] += sign * extra * pull
     scalars["weight_sum"] += 1.0
     averaged.count_row(own, sizes)
     keep = max(0.0, 1.0 - length * rates.alpha)
-    return Step(keep, sign * pull, 1.0, 1.0 / t, True)
+    return Step(keep, sign * pull, 1.0, True)
 
 
 @jit(reorder_sums=True)
-def steps_dense(X: FloatArray, labels: IntArray, rates: Rates, state: State) -> int:
+def steps(rows: Rows, labels: IntArray, rates: Rates, state: State) -> int:
     """Step down the loss of each row; return how many precede an overflow."""
-    z = np.empty(X.shape[1])
-    for i in range(len(X)):
-        row = averaged.measure_dense(X[i], z, labels[i], rates.is_centred, state)
-        step = univariate_step(row, labels[i], rates, state)
-        if not step.is_finite:
-            return i
-        averaged.move_dense(X[i], z, labels[i], rates.is_centred, state, step)
-    return len(X)
-
-
-@jit(reorder_sums=True)
-def steps_csr(rows: CSR, labels: IntArray, rates: Rates, state: State) -> int:
-    """Step down the loss of each CSR row; return how many precede an overflow."""
     for i in range(len(labels)):
-        x = averaged.entries(rows, i)
-        row, products = averaged.measure_csr(x, labels[i], rates.is_centred, state)
+        x = row_at(rows, i)
+        row, products = averaged.measure(x, labels[i], rates.is_centred, state)
         step = univariate_step(row, labels[i], rates, state)
         if not step.is_finite:
             return i
-        averaged.move_csr(x, labels[i], rates.is_centred, state, products, row, step)
+        averaged.move(x, labels[i], rates.is_centred, state, products, row, step)
     return len(labels)

@@ -46,6 +46,20 @@ def dot(left: FloatArray, right: FloatArray) -> float:
     return total
 
 
+@jit(reorder_sums=True, inline=True)
+def add_scaled(target: FloatArray, scale: float, vector: FloatArray) -> None:
+    """Add ``scale * vector`` to ``target``."""
+    for j in range(target.shape[0]):
+        target[j] += scale * vector[j]
+
+
+@jit(inline=True)
+def copy_to(target: FloatArray, vector: FloatArray) -> None:
+    """Copy a vector. Assigning it to a slice takes a second more to compile."""
+    for j in range(target.shape[0]):
+        target[j] = vector[j]
+
+
 @jit(reorder_sums=True)
 def add_weighted_squares(
     X: NDArray[Any], offset: NDArray[Any], weight: FloatArray, out: FloatArray

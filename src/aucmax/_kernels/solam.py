@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from aucmax._kernels import averaged_weights as averaged
-from aucmax._kernels.averaged_weights import CSR, Row, State, Step
+from aucmax._kernels.averaged_weights import Measures, State, Step
 from aucmax._kernels.jit import jit
-from aucmax._utils.typing import FloatArray, IntArray
+from aucmax._kernels.rows import Rows, row_at
+from aucmax._utils.typing import IntArray
 from aucmax.saved import saved_as
 
 # "score" is the mean score of the class, where it is learned.
@@ -41,7 +42,7 @@ class Rates(NamedTuple):
 
 
 @jit(inline=True)
-def solam_step(row: Row, label: int, rates: Rates, state: State) -> Step:
+def solam_step(row: Measures, label: int, rates: Rates, state: State) -> Step:
     """Return the step on a row, and count it in all state unless it overflows."""
     own, other = state.classes[label], state.classes[1 - label]
     saddle = state.scalars[0]
@@ -66,7 +67,7 @@ def solam_step(row: Row, label: int, rates: Rates, state: State) -> Step:
     pull = -2.0 * length * weight * residual
     norm = keep * keep * row.norm + pull * (2.0 * keep * row.score + pull * row.size)
     if not norm < np.inf:
-        return Step(keep, pull, 0.0, 0.0, False)
+        return Step(keep, pull, 0.0, False)
     # Rounding alone is no reason to project.
     if norm > rates.radius**2 * (1.0 + 1e-12):
         project = rates.radius / np.sqrt(norm)
@@ -83,30 +84,17 @@ def solam_step(row: Row, label: int, rates: Rates, state: State) -> Step:
         saddle["dual"] = min(max(dual, -2.0 * most), 2.0 * most)
     averaged.count_row(own, sizes)
     saddle["weight_sum"] += rate
-    return Step(keep, pull, rate, rate / saddle["weight_sum"], True)
+    return Step(keep, pull, rate, True)
 
 
 @jit(reorder_sums=True)
-def steps_dense(X: FloatArray, labels: IntArray, rates: Rates, state: State) -> int:
+def steps(rows: Rows, labels: IntArray, rates: Rates, state: State) -> int:
     """Step with each row; return how many rows precede an overflow."""
-    z = np.empty(X.shape[1])
-    for i in range(len(X)):
-        row = averaged.measure_dense(X[i], z, labels[i], rates.is_exact, state)
-        step = solam_step(row, labels[i], rates, state)
-        if not step.is_finite:
-            return i
-        averaged.move_dense(X[i], z, labels[i], rates.is_exact, state, step)
-    return len(X)
-
-
-@jit(reorder_sums=True)
-def steps_csr(rows: CSR, labels: IntArray, rates: Rates, state: State) -> int:
-    """Step with each CSR row; return how many rows precede an overflow."""
     for i in range(len(labels)):
-        x = averaged.entries(rows, i)
-        row, products = averaged.measure_csr(x, labels[i], rates.is_exact, state)
+        x = row_at(rows, i)
+        row, products = averaged.measure(x, labels[i], rates.is_exact, state)
         step = solam_step(row, labels[i], rates, state)
         if not step.is_finite:
             return i
-        averaged.move_csr(x, labels[i], rates.is_exact, state, products, row, step)
+        averaged.move(x, labels[i], rates.is_exact, state, products, row, step)
     return len(labels)

@@ -191,7 +191,7 @@ def test_longer_rows_make_room(rng):
     for low in range(0, 40, 3):
         by_csr.learn(csr(X[low : low + 3]), is_pos[low : low + 3])
     expected = dense.model().coef
-    assert by_csr.state.buffer.values.shape[1] >= 38
+    assert by_csr.state.kept.values.shape[1] >= 38
     assert_allclose(by_csr.model().coef, expected, atol=1e-12 * np.abs(expected).max())
 
 

@@ -20,13 +20,13 @@ from aucmax._utils.state import (
     expect_count,
     expect_number,
     expect_type,
-    expect_values,
 )
 from aucmax._utils.threads import one_blas_thread
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
 from aucmax.saved import saved_as
 from aucmax.solvers.base import check_finite
 from aucmax.solvers.closed_form import penalty_for, solve_semidefinite
+from aucmax.solvers.online._origin import FromOrigin
 from aucmax.solvers.online.base import Diverged, LinearModel
 from aucmax.solvers.online.opauc import refuse_turning_around
 from aucmax.summaries.low_rank import (
@@ -203,7 +203,7 @@ class LowRankGradient:
 
 
 @saved_as("LowRankExact")
-class LowRankExact:
+class LowRankExact(FromOrigin):
     """Sums of both classes; the model is the minimiser for all rows so far.
 
     Not in the paper. Its sketch is made for steps that see the rows themselves as well.
@@ -238,8 +238,6 @@ class LowRankExact:
         rng: np.random.Generator,
     ) -> None:
         self.alpha = alpha
-        # Dense rows are counted from the first, which their means may be far away from.
-        self.origin: FloatArray | None = None
         signs = draw_signs(n_features, rank, rng)
         dtype = sums_dtype(n_features, 2 * (signs.shape[1] + 2))
         self.moments = [LowRankMoments.empty(signs, dtype) for _ in range(2)]
@@ -256,16 +254,11 @@ class LowRankExact:
         expect(fits and neg.sums.shape == pos.sums.shape, self, "moments do not fit")
         if self.alpha is not None:
             expect_number(self, "alpha")
-        if self.origin is not None:
-            expect_values(self, "origin", self.origin, (self.n_features,))
+        self._check_origin(self.n_features)
 
     def learn(self, X: Matrix, is_pos: BoolArray) -> None:
         """Take in rows."""
-        if not is_sparse(X) and len(X):
-            if self.origin is None:
-                self.origin = X[0].copy()
-            X = X - self.origin
-        rows = _as_csr(X, self.moments[0].sums.dtype)
+        rows = _as_csr(self._from_origin(X), self.moments[0].sums.dtype)
         for own, moments in enumerate(self.moments):
             index = np.flatnonzero(is_pos == own)
             if len(index):

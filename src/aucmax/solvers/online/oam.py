@@ -14,13 +14,14 @@ from aucmax._utils.state import (
 )
 from aucmax._utils.typing import BoolArray, Matrix
 from aucmax.saved import saved_as
-from aucmax.solvers.online._row_buffer import (
+from aucmax.solvers.online._origin import FromOrigin
+from aucmax.solvers.online.base import LinearModel
+from aucmax.summaries.row_buffer import (
     as_batch,
     check_buffer,
     empty_buffer,
     with_room,
 )
-from aucmax.solvers.online.base import LinearModel
 from aucmax.summaries.row_sample import Slots
 
 # The weights stay in the range of floats up to here; see the kernels.
@@ -28,7 +29,7 @@ LARGEST_STEP = 1e100
 
 
 @saved_as("OAMLearner")
-class OAMLearner:
+class OAMLearner(FromOrigin):
     """Weights, and a buffer of rows of each class.
 
     Parameters
@@ -73,7 +74,7 @@ class OAMLearner:
             sums=np.zeros((2, n_features)),
             coef=np.zeros(n_features),
             average=np.zeros(n_features),
-            buffer=empty_buffer(2 * buffer_size, n_features, is_sparse=sparse_rows),
+            kept=empty_buffer(2 * buffer_size, n_features, sparse_rows=sparse_rows),
         )
 
     @property
@@ -85,7 +86,7 @@ class OAMLearner:
         """Raise ValueError unless the arrays of a loaded object fit together."""
         expect_constants(self, "rule", _kernels.oam.Rule)
         expect_flag(self, "average")
-        is_sparse = expect_flag(self, "sparse_rows")
+        expect_flag(self, "sparse_rows")
         size = expect_count(expect_type(self, "slots", Slots), "size", low=1)
         state = expect_type(self, "state", _kernels.oam.State)
         d = len(expect_array(state, "coef", (None,)))
@@ -93,21 +94,19 @@ class OAMLearner:
         expect_counts(state, "counts", (3,))
         expect_array(state, "squares", (3,))
         expect_array(state, "sums", (2, d))
-        check_buffer(state, "buffer", 2 * size, d, is_sparse=is_sparse)
+        check_buffer(state, "kept", 2 * size, d)
+        self._check_origin(d)
 
     def learn(self, X: Matrix, is_pos: BoolArray) -> None:
         """Take in rows."""
+        X = self._from_origin(X)
         batch = as_batch(X, is_pos, self.slots.assign(is_pos))
-        self.state = self.state._replace(buffer=with_room(self.state.buffer, X))
-        kernels = _kernels.oam
-        steps = kernels.oam_steps_csr if self.sparse_rows else kernels.oam_steps_dense
-        steps(batch, self.rule, self.state)
+        self.state = self.state._replace(kept=with_room(self.state.kept, X))
+        _kernels.oam.oam_steps(batch, self.rule, self.state)
 
     def model(self) -> LinearModel:
         """Return the mean of the weights, or the last."""
-        if not self.average:
-            return LinearModel(self.state.coef.copy())
-        if not self.sparse_rows:
-            return LinearModel(self.state.average.copy())
-        n_rows = max(1, self.state.counts[2])
-        return LinearModel(self.state.coef - self.state.average / n_rows)
+        coef, n_rows = self.state.coef, max(1, self.state.counts[2])
+        if self.average:
+            return LinearModel(coef - self.state.average / n_rows)
+        return LinearModel(coef.copy())

@@ -26,14 +26,14 @@ from aucmax._utils.state import (
 )
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse, to_dense
 from aucmax.saved import saved_as
-from aucmax.solvers.online._row_buffer import (
+from aucmax.solvers.online.base import Diverged
+from aucmax.summaries.row_buffer import (
     as_batch,
     check_buffer,
     empty_buffer,
     rows_in,
     with_room,
 )
-from aucmax.solvers.online.base import Diverged
 from aucmax.summaries.row_sample import Slots
 
 # Rows that wait until the width of the kernel is set from them.
@@ -69,23 +69,25 @@ class KernelModel(NamedTuple):
     def scores(self, X: Matrix) -> NDArray[Any]:
         """Return the score of each row; equal rows get equal ones."""
         out = np.empty(X.shape[0])
+        basis, work = _kernels.rows.as_rows(self.basis), np.zeros(self.n_features)
+        norms = row_norms(self.basis, squared=True)
         for low in range(0, len(out), BLOCK_ROWS):
             rows, part = X[low : low + BLOCK_ROWS], out[low : low + BLOCK_ROWS]
             if is_sparse(self.basis):
-                part[:] = self._sparse_scores(sparse.csr_matrix(rows, dtype=float))
+                rows = sparse.csr_matrix(rows, dtype=np.float64)
+                rows.sum_duplicates()
             else:
                 rows = np.ascontiguousarray(to_dense(rows), dtype=np.float64)
-                _kernels.oilk.oilk_scores(rows, self.basis, self.coef, self.gamma, part)
+            _kernels.oilk.oilk_scores(
+                _kernels.rows.as_rows(rows),
+                basis,
+                norms,
+                self.coef,
+                self.gamma,
+                work,
+                part,
+            )
         return out
-
-    def _sparse_scores(self, X: Matrix) -> FloatArray:
-        distances = (X @ self.basis.T).toarray()
-        distances *= -2.0
-        distances += row_norms(self.basis, squared=True)
-        distances += row_norms(X, squared=True)[:, None]
-        values = np.exp(-self.gamma * np.maximum(distances, 0.0))
-        # Not a product with BLAS: equal rows would get different last digits.
-        return np.asarray((values * self.coef).sum(axis=1))
 
 
 @saved_as("OILKLearner")
@@ -129,7 +131,7 @@ class OILKLearner:
             n_seen=np.zeros(2, dtype=np.int64),
         )
         # The support rows, those of negatives in the first half.
-        self.rows = empty_buffer(size, n_features, is_sparse=sparse_rows)
+        self.rows = empty_buffer(size, n_features, sparse_rows=sparse_rows)
         # Rows that wait for the width, and their classes.
         self.held: list[tuple[Matrix, BoolArray]] = []
 
@@ -144,7 +146,7 @@ class OILKLearner:
         expect_array(support, "coef", (size,))
         expect_counts(support, "n_added", (2,))
         expect_counts(support, "n_seen", (2,))
-        check_buffer(self, "rows", size, d, is_sparse=is_sparse)
+        check_buffer(self, "rows", size, d)
         for rows, is_pos in expect_type(self, "held", list):
             n, _ = expect_rows(self, "held", rows, d)
             expect(is_sparse == sparse.issparse(rows), self, "held has other rows")
@@ -192,9 +194,9 @@ class OILKLearner:
     def _learn_now(self, X: Matrix, is_pos: BoolArray, n_before: int = 0) -> None:
         batch = as_batch(X, is_pos, self.slots.assign(is_pos))
         self.rows = with_room(self.rows, X)
-        kernels = _kernels.oilk
-        steps = kernels.oilk_steps_csr if self.sparse_rows else kernels.oilk_steps_dense
-        n_learned = steps(batch, self.settings, self.support, self.rows)
+        n_learned = _kernels.oilk.oilk_steps(
+            batch, self.settings, self.support, self.rows
+        )
         if n_learned == len(is_pos):
             return
         # As if the rows from there on had never come.

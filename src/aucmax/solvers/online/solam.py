@@ -51,7 +51,7 @@ class SaddlePointLearner(AveragedLearner):
             step_size is None,
             exact_duals,
         )
-        super().__init__(rows, rates)
+        super().__init__(rows, rates, is_centred=exact_duals)
 
     def _advice(self) -> str:
         return (

@@ -65,7 +65,7 @@ class UnivariateLearner(AveragedLearner):
             center,
             fit_intercept,
         )
-        super().__init__(rows, rates)
+        super().__init__(rows, rates, is_centred=center)
         self.average = average
 
     def check_state(self) -> None:
