@@ -13,17 +13,19 @@ import numpy as np
 
 from aucmax._kernels.jit import jit
 from aucmax._kernels.rows import (
+    CANCELLED,
     Batch,
     KeptRows,
     Row,
     add_row,
+    add_slot,
     clear,
     keep_row,
-    kept_row,
     row_at,
     row_dot,
     scatter,
-    squared_distance,
+    slot_dots,
+    sum_squared_differences,
 )
 from aucmax._utils.typing import FloatArray, IntArray
 from aucmax.saved import saved_as
@@ -103,7 +105,8 @@ def oam_steps(batch: Batch, rule: Rule, state: State) -> None:
                 along = sequential_steps(row, square, sign, most, first, last, state)
             else:
                 along = gradient_step(row, sign, most, first, last, state)
-            add_to_weights(along, row, state)
+            add_row(state.coef, along, row)
+            add_row(state.average, along * counts[2], row)
             counts[2] += 1
         clear(row, kept.work)
         if batch.slots[t] >= 0:
@@ -124,18 +127,19 @@ def sequential_steps(
 
     Returns how often the row is to be added to the weights in the end.
     """
-    kept = state.kept
-    along, score = 0.0, row_dot(row, state.coef)
+    kept, coef = state.kept, state.coef
+    along, score = 0.0, row_dot(row, coef)
     for slot in range(first, last):
-        other = kept_row(kept, slot)
-        product = row_dot(other, kept.work)
+        product, other_score = slot_dots(kept, slot, kept.work, coef)
         # With the weights as they are now.
-        margin = sign * (score - row_dot(other, state.coef) - along * product)
+        margin = sign * (score - other_score - along * product)
         if margin < 1.0:
-            norm = kept.norms[slot]
-            gap = squared_distance(row, square, other, norm, product, kept.work)
+            gap = square + kept.norms[slot] - 2.0 * product
+            if gap <= CANCELLED * square:
+                gap = sum_squared_differences(row, kept, slot)
             step = sign * pair_step(margin, gap, most)
-            add_to_weights(-step, other, state)
+            add_slot(coef, -step, kept, slot)
+            add_slot(state.average, -step * state.counts[2], kept, slot)
             along += step
             score += step * (square - product)
     return along
@@ -146,15 +150,16 @@ def gradient_step(
     row: Row, sign: float, most: float, first: int, last: int, state: State
 ) -> float:
     """Make one step for all pairs with the rows in some slots, likewise."""
-    kept = state.kept
+    kept, coef = state.kept, state.coef
     has_loss = np.empty(last - first, dtype=np.bool_)
-    score = row_dot(row, state.coef)
+    score = row_dot(row, coef)
     for k in range(last - first):
-        other = kept_row(kept, first + k)
-        has_loss[k] = sign * (score - row_dot(other, state.coef)) < 1.0
+        other_score, _ = slot_dots(kept, first + k, coef, coef)
+        has_loss[k] = sign * (score - other_score) < 1.0
     for k in range(last - first):
         if has_loss[k]:
-            add_to_weights(-sign * most, kept_row(kept, first + k), state)
+            add_slot(coef, -sign * most, kept, first + k)
+            add_slot(state.average, -sign * most * state.counts[2], kept, first + k)
     return sign * most * np.count_nonzero(has_loss)
 
 
@@ -179,10 +184,3 @@ def pair_step(margin: float, norm: float, most: float) -> float:
     if margin >= 1.0 or norm <= 0.0:
         return 0.0
     return min(most, (1.0 - margin) / norm)
-
-
-@jit(inline=True)
-def add_to_weights(step: float, row: Row, state: State) -> None:
-    """Add ``step`` times a row to the weights."""
-    add_row(state.coef, step, row)
-    add_row(state.average, state.counts[2] * step, row)

@@ -17,11 +17,9 @@ from aucmax._kernels.rows import (
     Rows,
     clear,
     keep_row,
-    kept_row,
     row_at,
-    row_dot,
     scatter,
-    squared_distance,
+    write_distances,
 )
 from aucmax._utils.typing import FloatArray, IntArray
 from aucmax.saved import saved_as
@@ -96,11 +94,9 @@ def oilk_steps(
     for t in range(len(batch.is_pos)):
         row = row_at(batch.rows, t)
         square = scatter(row, work)
+        write_distances(row, square, kept, kernel)
         for i in range(len(kernel)):
-            other, norm = kept_row(kept, i), kept.norms[i]
-            product = row_dot(other, work)
-            gap = squared_distance(row, square, other, norm, product, work)
-            kernel[i] = np.exp(-settings.gamma * gap)
+            kernel[i] = np.exp(-settings.gamma * kernel[i])
         clear(row, work)
         slot = oilk_step(batch.is_pos[t], batch.slots[t], kernel, settings, support)
         if slot == OVERFLOW:
@@ -112,28 +108,20 @@ def oilk_steps(
 
 @jit(reorder_sums=True)
 def oilk_scores(
-    rows: Rows,
-    basis: Rows,
-    norms: FloatArray,
-    coef: FloatArray,
-    gamma: float,
-    work: FloatArray,
-    out: FloatArray,
+    rows: Rows, basis: KeptRows, coef: FloatArray, gamma: float, out: FloatArray
 ) -> None:
-    """Write the scores of rows, given the squared norms of those of the basis.
+    """Write the scores of rows.
 
-    Row by row, so that equal rows get equal scores, to the last bit. ``work`` is a
-    dense row of zeros.
+    Row by row, so that equal rows get equal scores, to the last bit.
     """
+    distances, work = np.empty(len(coef)), basis.work
     for t in range(len(out)):
         row = row_at(rows, t)
         square = scatter(row, work)
+        write_distances(row, square, basis, distances)
         out[t] = 0.0
         for i in range(len(coef)):
-            other = row_at(basis, i)
-            product = row_dot(other, work)
-            gap = squared_distance(row, square, other, norms[i], product, work)
-            out[t] += coef[i] * np.exp(-gamma * gap)
+            out[t] += coef[i] * np.exp(-gamma * distances[i])
         clear(row, work)
 
 

@@ -86,7 +86,7 @@ def row_at(rows: Rows, i: int) -> Row:
     return Row(rows.values[low:high], columns_between(rows.columns, low, high))
 
 
-@jit(reorder_sums=True)
+@jit(reorder_sums=True, inline=True)
 def row_dot(row: Row, vector: FloatArray) -> float:
     """Return the product of a row and a vector."""
     values, columns = row
@@ -96,7 +96,7 @@ def row_dot(row: Row, vector: FloatArray) -> float:
     return total
 
 
-@jit(reorder_sums=True)
+@jit(reorder_sums=True, inline=True)
 def add_row(vector: FloatArray, scale: float, row: Row) -> None:
     """Add ``scale * row`` to a vector."""
     values, columns = row
@@ -104,7 +104,7 @@ def add_row(vector: FloatArray, scale: float, row: Row) -> None:
         vector[column(columns, k)] += scale * values[k]
 
 
-@jit(reorder_sums=True)
+@jit(reorder_sums=True, inline=True)
 def scatter(row: Row, work: FloatArray) -> float:
     """Write a row to a dense one of zeros; return its squared norm."""
     values, columns = row
@@ -115,7 +115,7 @@ def scatter(row: Row, work: FloatArray) -> float:
     return square
 
 
-@jit(reorder_sums=True)
+@jit(reorder_sums=True, inline=True)
 def clear(row: Row, work: FloatArray) -> float:
     """Write zeros where a row has values; return the sum of squares that were there."""
     values, columns = row
@@ -127,12 +127,41 @@ def clear(row: Row, work: FloatArray) -> float:
 
 
 @jit
+def column_in_slot(columns: NDArray[np.int32] | None, slot: int, k: int) -> Any:
+    """Return the column of value k of the row in a slot."""
+    return k if columns is None else columns[slot, k]
+
+
+# These take slots, not rows: references to rows are counted wherever another function
+# may be called, which takes longer than a product of 20 values.
+@jit(reorder_sums=True, inline=True)
+def slot_dots(
+    kept: KeptRows, slot: int, left: FloatArray, right: FloatArray
+) -> tuple[float, float]:
+    """Return the products of the row in a slot and two vectors."""
+    first, second = 0.0, 0.0
+    for k in range(kept.lengths[slot]):
+        j = column_in_slot(kept.columns, slot, k)
+        first += kept.values[slot, k] * left[j]
+        second += kept.values[slot, k] * right[j]
+    return first, second
+
+
+@jit(inline=True)
+def add_slot(vector: FloatArray, scale: float, kept: KeptRows, slot: int) -> None:
+    """Add ``scale`` times the row in a slot to a vector."""
+    for k in range(kept.lengths[slot]):
+        j = column_in_slot(kept.columns, slot, k)
+        vector[j] += scale * kept.values[slot, k]
+
+
+@jit
 def columns_of_slot(columns: NDArray[np.int32] | None, slot: int, n: int) -> Any:
     """Return the columns in a slot, if there are any."""
     return None if columns is None else columns[slot, :n]
 
 
-@jit
+@jit(inline=True)
 def kept_row(kept: KeptRows, slot: int) -> Row:
     """Return the row in a slot."""
     n = kept.lengths[slot]
@@ -147,7 +176,7 @@ def copy_columns(columns: NDArray[np.int32] | None, kept: Any, slot: int) -> Non
             kept[slot, k] = columns[k]
 
 
-@jit
+@jit(inline=True)
 def keep_row(row: Row, square: float, kept: KeptRows, slot: int) -> None:
     """Copy a row of a known squared norm to a slot."""
     n = len(row.values)
@@ -158,17 +187,26 @@ def keep_row(row: Row, square: float, kept: KeptRows, slot: int) -> None:
     copy_columns(row.columns, kept.columns, slot)
 
 
-@jit
-def squared_distance(
-    row: Row, square: float, other: Row, norm: float, product: float, work: FloatArray
-) -> float:
-    """Return the squared distance of two rows of known squared norms and product.
+@jit(reorder_sums=True)
+def write_distances(row: Row, square: float, kept: KeptRows, out: FloatArray) -> None:
+    """Write the squared distances of a row and those in the slots.
 
-    ``work`` holds the first of them.
+    ``square`` is the squared norm of the row, which is in ``work``.
     """
-    distance = square + norm - 2.0 * product
-    if distance <= CANCELLED * square:
-        add_row(work, -1.0, other)
-        distance = clear(other, work) + clear(row, work)
-        scatter(row, work)
-    return distance
+    for slot in range(len(out)):
+        product, _ = slot_dots(kept, slot, kept.work, kept.work)
+        out[slot] = square + kept.norms[slot] - 2.0 * product
+    # In a loop of their own, so that the compiler makes vectors of the other.
+    for slot in range(len(out)):
+        if out[slot] <= CANCELLED * square:
+            out[slot] = sum_squared_differences(row, kept, slot)
+
+
+@jit
+def sum_squared_differences(row: Row, kept: KeptRows, slot: int) -> float:
+    """Return the squared distance of a row and one in a slot, by their differences."""
+    other, work = kept_row(kept, slot), kept.work
+    add_row(work, -1.0, other)
+    total = clear(other, work) + clear(row, work)
+    scatter(row, work)
+    return total

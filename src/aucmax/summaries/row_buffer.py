@@ -16,7 +16,7 @@ from aucmax._utils.state import (
     expect_counts,
     expect_type,
 )
-from aucmax._utils.typing import BoolArray, IntArray, Matrix
+from aucmax._utils.typing import BoolArray, IntArray, Matrix, is_sparse
 
 
 def empty_buffer(
@@ -50,6 +50,15 @@ def with_room(buffer: "_kernels.rows.KeptRows", X: Matrix) -> "_kernels.rows.Kep
     return buffer._replace(
         values=np.pad(buffer.values, more), columns=np.pad(buffer.columns, more)
     )
+
+
+def buffer_of(X: Matrix) -> "_kernels.rows.KeptRows":
+    """Return a buffer with the rows of ``X``, in their order."""
+    n, d = X.shape
+    buffer = with_room(empty_buffer(n, d, sparse_rows=is_sparse(X)), X)
+    all_negative = np.zeros(n, dtype=bool)
+    _kernels.batches.keep_rows(as_batch(X, all_negative, np.arange(n)), buffer)
+    return buffer
 
 
 def rows_in(buffer: "_kernels.rows.KeptRows", slots: IntArray) -> Matrix:

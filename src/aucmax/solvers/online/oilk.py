@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.extmath import row_norms
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from aucmax import _kernels
@@ -29,6 +28,7 @@ from aucmax.saved import saved_as
 from aucmax.solvers.online.base import Diverged
 from aucmax.summaries.row_buffer import (
     as_batch,
+    buffer_of,
     check_buffer,
     empty_buffer,
     rows_in,
@@ -68,9 +68,7 @@ class KernelModel(NamedTuple):
 
     def scores(self, X: Matrix) -> NDArray[Any]:
         """Return the score of each row; equal rows get equal ones."""
-        out = np.empty(X.shape[0])
-        basis, work = _kernels.rows.as_rows(self.basis), np.zeros(self.n_features)
-        norms = row_norms(self.basis, squared=True)
+        out, basis = np.empty(X.shape[0]), buffer_of(self.basis)
         for low in range(0, len(out), BLOCK_ROWS):
             rows, part = X[low : low + BLOCK_ROWS], out[low : low + BLOCK_ROWS]
             if is_sparse(self.basis):
@@ -78,15 +76,8 @@ class KernelModel(NamedTuple):
                 rows.sum_duplicates()
             else:
                 rows = np.ascontiguousarray(to_dense(rows), dtype=np.float64)
-            _kernels.oilk.oilk_scores(
-                _kernels.rows.as_rows(rows),
-                basis,
-                norms,
-                self.coef,
-                self.gamma,
-                work,
-                part,
-            )
+            rows = _kernels.rows.as_rows(rows)
+            _kernels.oilk.oilk_scores(rows, basis, self.coef, self.gamma, part)
         return out
 
 
