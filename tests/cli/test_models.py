@@ -10,7 +10,6 @@ from sklearn.base import clone
 
 import aucmax
 from aucmax.cli import _fitting
-from aucmax.cli._data import as_kinds, kinds_of
 from aucmax.cli._fitting import (
     is_streamed,
     learn_in_batches,
@@ -56,10 +55,8 @@ def test_every_model_takes_every_column(loans, tmp_path, name):
     if name == "lightgbm":
         pytest.importorskip("lightgbm")
     X, y = loans
-    kinds = kinds_of(X)
-    X = as_kinds(X, kinds, "loans")
     estimator = make_estimator(name, SMALL.get(name, {}), seed=0)
-    model = make_model(name, estimator, kinds).fit(X[:100], y[:100])
+    model = make_model(name, estimator).fit(X[:100], y[:100])
     new = X[100:].assign(town="Wien")
     assert roc_auc(y[100:], score_rows(model, X[100:])) > 0.55
     assert np.isfinite(score_rows(model, new)).all()
@@ -127,8 +124,7 @@ def test_trees_of_lightgbm_that_cannot_be_checked(rng, tmp_path):
 def test_batches_make_the_same_kind_of_model(loans, name, monkeypatch):
     monkeypatch.setattr(_fitting, "BATCH_ROWS", 16)
     X, y = loans
-    kinds = kinds_of(X)
-    model = make_model(name, make_estimator(name, {}, seed=0), kinds)
+    model = make_model(name, make_estimator(name, {}, seed=0))
     interval = learn_in_batches(model, X, y, y, seed=0)
     assert 0.4 < interval.auc <= 1
     assert model[-1].n_samples_seen_ == len(y)
@@ -139,7 +135,7 @@ def test_batches_make_the_same_kind_of_model(loans, name, monkeypatch):
 def test_batches_of_an_exact_learner_make_the_same_model(loans, monkeypatch):
     monkeypatch.setattr(_fitting, "BATCH_ROWS", 16)
     X, y = loans
-    model = make_model("opauc", make_estimator("opauc", {}, seed=0), kinds_of(X))
+    model = make_model("opauc", make_estimator("opauc", {}, seed=0))
     # The same preparation for both: all rows, in place of those not held out.
     prepare = clone(model[0]).fit(X)
     monkeypatch.setattr(type(model[0]), "fit", lambda self, X, y=None: self)

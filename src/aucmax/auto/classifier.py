@@ -34,6 +34,9 @@ from aucmax.estimators._base import AUCScorer
 from aucmax.preparation.table import Columns, learn_columns, read_rows
 from aucmax.preparation.values import is_missing
 
+# Boosting takes no more than 255 categories per column.
+MAX_CATEGORIES = 250
+
 
 def _is_calibrated(estimator: "AUCClassifier") -> bool:
     if estimator.calibrate and getattr(estimator, "calibration_", True) is not None:
@@ -170,7 +173,7 @@ class AUCClassifier(AUCScorer):
             families = _check_families(self.families)
             effective_n_jobs(self.n_jobs)  # refuses 0 now rather than in every fold
             clock = Clock(self.time_budget)
-            columns, rows = learn_columns(self, X)
+            columns, rows = learn_columns(self, X, MAX_CATEGORIES)
             classes, is_pos = split_labels(_check_target(y), name=type(self).__name__)
             check_consistent_length(rows, is_pos)
             seed = check_random_state(self.random_state).randint(2**31 - 1)

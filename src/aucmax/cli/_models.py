@@ -142,15 +142,12 @@ def make_estimator(
     return estimator.set_params(**(own | dict(settings)))
 
 
-def make_model(name: str, estimator: Any, kinds: Mapping[str, str]) -> Any:
-    """Return the estimator behind the preparation that columns of these kinds need.
-
-    Without kinds, rows are sparse.
-    """
+def make_model(name: str, estimator: Any, *, is_sparse: bool = False) -> Any:
+    """Return the estimator behind the preparation of columns that it needs."""
     recipe = MODELS[name]
     if recipe.prepare == "none":
         return estimator
-    if name == "hgb" and not kinds:
+    if name == "hgb" and is_sparse:
         raise ValueError("hgb takes no sparse rows. Use lightgbm, or another model.")
     from sklearn.pipeline import Pipeline
 

@@ -122,7 +122,7 @@ def compare(
     problem = read_problem(rows, drop, positive)
     n_folds = check_folds(cv, problem.is_pos, str(problem.place))
     pipes = {
-        name: make_model(name, estimator, problem.kinds)
+        name: make_model(name, estimator, is_sparse=not problem.kinds)
         for name, estimator in estimators.items()
     }
     found = {

@@ -283,7 +283,7 @@ def _train_stream(
 ) -> _Result:
     from aucmax.cli._streamed import train
 
-    model = make_model(name, estimator, stream.kinds)
+    model = make_model(name, estimator, is_sparse=not stream.kinds)
     start = time.perf_counter()
     model, interval = train(model, stream, hold=hold, options=options)
     return _Result(_quiet(model), time.perf_counter() - start, interval, LEFT_OUT)
@@ -303,7 +303,7 @@ def _train(
     from aucmax.metrics import roc_auc_interval
 
     X, y, is_pos, *_ = problem
-    model = make_model(name, estimator, problem.kinds)
+    model = make_model(name, estimator, is_sparse=not problem.kinds)
     start = time.perf_counter()
     if is_streamed(estimator, len(y), MODELS[name].streams):
         interval = learn_in_batches(model, X, y, is_pos, seed)

@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_feature_names_in
 from aucmax._utils.state import expect_type, is_fitted
 from aucmax._utils.typing import Matrix
 from aucmax._utils.validation import (
+    COUNT,
     check_is_fitted,
     ignoring_overflow,
     restore_attributes_on_error,
@@ -35,6 +36,9 @@ class Preparation(TransformerMixin, BaseEstimator):
     scale : bool, default=True
         Whether numbers are completed and standardised. False is for trees, which split
         anywhere and take missing values.
+    max_categories : int, default=100
+        Features that a column of text becomes at most, one of them for all rarer
+        values; missing ones have one more.
 
     Attributes
     ----------
@@ -68,10 +72,14 @@ class Preparation(TransformerMixin, BaseEstimator):
            [0., 0., 0., 1.]])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"scale": ["boolean"]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "scale": ["boolean"],
+        "max_categories": [COUNT],
+    }
 
-    def __init__(self, scale: bool = True) -> None:
+    def __init__(self, scale: bool = True, *, max_categories: int = 100) -> None:
         self.scale = scale
+        self.max_categories = max_categories
 
     def fit(self, X: Any, y: ArrayLike | None = None) -> "Preparation":
         """Learn kinds, medians, scales and categories.
@@ -95,7 +103,7 @@ class Preparation(TransformerMixin, BaseEstimator):
     def fit_transform(self, X: Any, y: ArrayLike | None = None) -> Matrix:
         """Learn from the rows and return their features; see ``fit``."""
         with restore_attributes_on_error(self), ignoring_overflow():
-            self.columns_, rows = learn_columns(self, X)
+            self.columns_, rows = learn_columns(self, X, self.max_categories)
             is_categorical = self.columns_.is_categorical(rows.shape[1])
             scale = "standard" if self.scale else "none"
             self.features_ = make_features(rows, is_categorical, scale=scale)

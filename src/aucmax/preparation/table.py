@@ -25,8 +25,6 @@ from aucmax.preparation.values import (
 )
 from aucmax.saved import saved_as
 
-# Boosting takes no more than 255 categories per column; rarer ones share a code.
-MAX_CATEGORIES = 250
 # Boosting adds two values to find what lies between them.
 LARGEST = 1e307
 
@@ -71,8 +69,13 @@ class Columns:
         return [str(text) for text in texts if text not in set(rare)] + ["rare"]
 
 
-def learn_columns(estimator: Any, X: Any) -> tuple[Columns, Matrix]:
-    """Record names and number of the columns on ``estimator``; return X as numbers."""
+def learn_columns(
+    estimator: Any, X: Any, max_categories: int
+) -> tuple[Columns, Matrix]:
+    """Record names and number of the columns on ``estimator``; return X as numbers.
+
+    Of more categories in a column, the rarer ones share a code.
+    """
     frame = _as_frame(X)
     if frame is None:
         return Columns([], {}), _check_array(estimator, X, reset=True)
@@ -82,7 +85,7 @@ def learn_columns(estimator: Any, X: Any) -> tuple[Columns, Matrix]:
         if columns.kinds[number] == CATEGORY:
             # Codes follow the alphabet; a value that is new later counts as missing.
             columns.encoders[number] = OrdinalEncoder(
-                max_categories=MAX_CATEGORIES,
+                max_categories=max_categories,
                 handle_unknown="use_encoded_value",
                 unknown_value=np.nan,
                 encoded_missing_value=np.nan,
