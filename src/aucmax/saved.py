@@ -14,8 +14,10 @@ from typing import Any, TypeVar
 
 Named = TypeVar("Named", bound=Callable[..., Any])
 
-# Where classes with a name in files are defined; most models need the first.
+# Where classes with a name in files are defined: those that load quickly come first,
+# if it is not the command line, which other models do not need.
 PACKAGES = (
+    "preparation",
     "_kernels",
     "summaries",
     "solvers",
@@ -24,7 +26,6 @@ PACKAGES = (
     "neighbors",
     "metrics",
     "streams",
-    "preparation",
     "auto",
     "cli",
 )
