@@ -1,15 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Width and penalty chosen together."""
 
+from functools import partial
+
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_moons
 
+from aucmax import NBAUC
 from aucmax._utils.validation import FitInputs
+from aucmax.design import LocalDesign
 from aucmax.estimators import _kernel_choice as module
-from aucmax.estimators._kernel_choice import choose_kernel, working_dtype
+from aucmax.estimators._kernel_choice import (
+    choose_kernel,
+    refine_alpha,
+    tune_kernel,
+    uniform_nystroem,
+    working_dtype,
+)
 from aucmax.features.kernels import scale_mean_gamma
+from aucmax.losses import Square
+from aucmax.metrics import roc_auc
+from aucmax.solvers.base import Problem
+from aucmax.solvers.nonlinear_cg import nonlinear_cg
 
 X, Y = make_moons(400, noise=0.2, random_state=0)
 
@@ -20,8 +34,12 @@ def inputs(X=X, y=Y, weight=None):
 
 
 def choose(data, **options):
-    options = {"kernel": "rbf", "gamma": "auto", "alpha": "auto", **options}
-    return choose_kernel(data, random_state=0, **options)
+    model = NBAUC(**options)
+    return choose_kernel(data, model, partial(uniform_nystroem, model, 0))
+
+
+def tune(data, **options):
+    return tune_kernel(data, NBAUC(**options), 0)
 
 
 def test_nothing_to_choose():
@@ -66,10 +84,46 @@ def test_a_callable_has_no_width():
     assert set(choice.tried[:, 0]) == {1.0}
 
 
-def test_a_part_of_many_rows_says_so(monkeypatch):
-    assert not choose(inputs()).is_from_a_part
+def test_squared_loss_is_solved_and_judged_on_rows_left_out(rng):
+    weight = rng.integers(1, 4, 400).astype(float)
+    data = inputs(weight=weight)
+    features = np.hstack([X, X**2])
+    folds = [np.arange(400) % 3 == k for k in range(3)]
+    alphas = np.array([1e-1, 1e-4])
+    aucs = module._squared_loss_aucs(features, data, folds, alphas)
+    expected = np.zeros((3, 2))
+    for k, fold in enumerate(folds):
+        kept = np.where(fold, 0.0, weight)
+        problem = Problem(LocalDesign(features), Square(), data.is_pos, kept)
+        for j, alpha in enumerate(alphas):
+            coef = nonlinear_cg(problem, alpha, tol=1e-12).coef
+            expected[k, j] = roc_auc(
+                Y[fold], features[fold] @ coef, sample_weight=weight[fold]
+            )
+    assert_allclose(aucs, expected.mean(axis=0), atol=1e-5)
+
+
+@pytest.mark.parametrize("few_rows", [0, 2000])
+def test_penalties_fall_while_the_squared_hinge_gains(monkeypatch, few_rows):
+    monkeypatch.setattr(module, "FEW_ROWS", few_rows)
+    data = inputs()
+    rough = choose(data, gamma=4.0)
+    refined, coef = refine_alpha(LocalDesign(X), data, rough)
+    gammas, alphas, aucs = refined.tried[len(rough.tried) :].T
+    assert np.all(gammas == 4.0)
+    assert_allclose(alphas, rough.alpha * 0.1 ** np.arange(len(alphas)))
+    assert np.all(np.diff(aucs)[:-1] > module.GAIN)
+    assert refined.alpha == alphas[aucs.argmax()] or np.ptp(aucs) <= module.GAIN
+    assert coef.shape == (2,)
+
+
+def test_models_without_mapped_rows_refine_on_a_part(monkeypatch):
     monkeypatch.setattr(module, "MAX_ROWS", 200)
-    assert choose(inputs()).is_from_a_part
+    rough, tuned = choose(inputs()), tune(inputs())
+    assert tuned.gamma == rough.gamma
+    assert_array_equal(tuned.tried[: len(rough.tried)], rough.tried)
+    assert tuned.alpha in tuned.tried[len(rough.tried) :, 1]
+    assert tune(inputs(), alpha=1e-3).alpha == 1e-3
 
 
 def test_order_of_rows_changes_nothing(rng):

@@ -479,7 +479,7 @@ def test_there_is_no_sample_weight():
 def test_many_rows_take_a_tenth_of_the_penalty_of_a_part(monkeypatch):
     whole = NSAUC(n_landmarks=40, max_passes=5, random_state=0).fit(X[TRAIN], Y[TRAIN])
     assert whole.alpha_ in whole.tuning_[:, 1]
-    monkeypatch.setattr("aucmax.estimators._kernel_choice.MAX_ROWS", 200)
+    monkeypatch.setattr("aucmax.estimators.nsauc.MAX_ROWS", 200)
     part = NSAUC(n_landmarks=40, max_passes=5, random_state=0).fit(X[TRAIN], Y[TRAIN])
     assert np.any(np.isclose(10 * part.alpha_, part.tuning_[:, 1], rtol=1e-12))
     given = NSAUC(n_landmarks=40, max_passes=5, alpha=1e-3, random_state=0)

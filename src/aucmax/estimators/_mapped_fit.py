@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from aucmax._utils.checkpoint import State
 from aucmax.design import Design
 from aucmax.estimators._base import TrainingRows
-from aucmax.estimators._holdout import row_hashes
 from aucmax.estimators._kernel_choice import KernelChoice, refine_alpha
 from aucmax.losses import SquaredHinge
 from aucmax.solvers.base import Checkpointing, Problem, Result
@@ -15,10 +14,10 @@ from aucmax.solvers.nonlinear_cg import NO_CHECKPOINTS, nonlinear_cg
 
 
 class MappedFit(NamedTuple):
-    """The minimum, and the penalty it was found with."""
+    """The minimum, and the width and penalty it was found with."""
 
     result: Result
-    alpha: float
+    choice: KernelChoice
 
 
 def fit_mapped(
@@ -32,29 +31,24 @@ def fit_mapped(
 ) -> MappedFit:
     """Minimise on all rows, with the parameters of ``model``, which is only read.
 
-    The states offered have ``alpha`` and ``chosen`` besides what the solver needs.
+    Where alpha was chosen, it is refined on these rows first. The states offered have
+    the choice and ``chosen`` besides what the solver needs.
     """
-    alpha, start = choice.alpha, None
+    start = None
     saved, offer = checkpointing
     if saved is not None:
-        alpha = saved["alpha"]
-    elif model.alpha == "auto" and choice.is_from_a_part:
-        alpha, start = refine_alpha(
-            design,
-            rows,
-            rows.collect(row_hashes),
-            alpha,
-            tol=model.tol,
-            verbose=model.verbose,
-        )
+        choice = KernelChoice(saved["gamma"], saved["alpha"], saved["tried"])
+    elif model.alpha == "auto" and len(choice.tried):
+        choice, start = refine_alpha(design, rows, choice, verbose=model.verbose)
+    kept = {**(chosen or {}), **choice._asdict()}
 
     def offer_all(state: Callable[[], State]) -> None:
         if offer is not None:
-            offer(lambda: {**(chosen or {}), "alpha": alpha, "solver": state()})
+            offer(lambda: {**kept, "solver": state()})
 
     result = nonlinear_cg(
         Problem(design, SquaredHinge(), rows.is_pos, rows.weight),
-        alpha,
+        choice.alpha,
         start=start,
         tol=model.tol,
         max_iter=model.max_iter,
@@ -64,4 +58,4 @@ def fit_mapped(
             None if offer is None else offer_all,
         ),
     )
-    return MappedFit(result, alpha)
+    return MappedFit(result, choice)

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from aucmax._utils.memory import parse_bytes
 from aucmax._utils.progress import report
@@ -13,7 +14,7 @@ from aucmax._utils.validation import COUNT, POSITIVE, FitInputs
 from aucmax.design.gram import TILE, Gram, KernelColumns, KernelFactory, RowSelection
 from aucmax.estimators._fit import WeightedFit
 from aucmax.estimators._kernel_base import KernelScorer
-from aucmax.estimators._kernel_choice import choose_kernel
+from aucmax.estimators._kernel_choice import tune_kernel
 from aucmax.features.kernels import Kernel
 from aucmax.losses import SquaredHinge
 from aucmax.solvers.base import Result
@@ -70,7 +71,8 @@ class KernelRankSVM(WeightedFit, KernelScorer):
     gamma_, alpha_ : float
         Width and penalty used.
     tuning_ : ndarray of shape (n_tried, 3)
-        Gamma, alpha and left-out AUC of everything "auto" has tried.
+        Gamma, alpha and left-out AUC of what "auto" has tried: by the squared loss for
+        the width, then by the squared hinge for the penalty.
     support_ : ndarray of shape (n_support,)
         Rows with a coefficient: those in pairs less than a margin apart.
     basis_ : ndarray of shape (n_support, n_features)
@@ -158,18 +160,9 @@ class KernelRankSVM(WeightedFit, KernelScorer):
         used = np.flatnonzero(inputs.weight)
         inputs = inputs.drop_zero_weight()
         _refuse_many_rows(len(used), budget)
-        choice = choose_kernel(
-            inputs,
-            kernel=self.kernel,
-            gamma=self.gamma,
-            alpha=self.alpha,
-            degree=self.degree,
-            coef0=self.coef0,
-            random_state=self.random_state,
-            verbose=self.verbose,
-        )
-        self.gamma_, self.alpha_ = choice.gamma, choice.alpha
-        self.tuning_ = choice.tried
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        choice = tune_kernel(inputs, self, seed)
+        self.gamma_, self.alpha_, self.tuning_ = choice
         kernel = Kernel(self.kernel, self.gamma_, self.degree, self.coef0)
         result = self._solve(kernel, inputs, budget)
         self._keep_progress(result)

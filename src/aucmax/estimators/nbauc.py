@@ -2,6 +2,7 @@
 """Kernel AUC at a cost linear in the rows: Nystroem features and all pairs."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from aucmax.estimators._kernel_choice import (
     choose_kernel,
     nystroem_mapped,
     streamed_nystroem,
+    uniform_nystroem,
     working_dtype,
 )
 from aucmax.estimators._mapped_fit import fit_mapped
@@ -76,7 +78,8 @@ class NBAUC(StreamedFit, KernelScorer):
     gamma_, alpha_ : float
         Width and penalty used.
     tuning_ : ndarray of shape (n_tried, 3)
-        Gamma, alpha and left-out AUC of what "auto" has tried on a sub-sample.
+        Gamma, alpha and left-out AUC of what "auto" has tried: by the squared loss for
+        the width, then by the squared hinge for the penalty.
     feature_map_ : Nystroem
         The fitted map.
     coef_ : ndarray of shape (1, rank)
@@ -201,21 +204,19 @@ class NBAUC(StreamedFit, KernelScorer):
         if saved is None:
             seed = check_random_state(self.random_state).randint(2**31 - 1)
             choice = self._choose(sample, seed)
-            if len(choice.tried) and len(sample.is_pos) < n_rows:
-                choice = choice._replace(is_from_a_part=True)
         else:
             seed = saved["seed"]
-            choice = KernelChoice(saved["gamma"], 0.0, saved["tried"], False)
-        self.gamma_, self.tuning_ = choice.gamma, choice.tried
+            choice = KernelChoice(saved["gamma"], saved["alpha"], saved["tried"])
         self.feature_map_ = self._fit_map(sample, choice.gamma, seed, n_rows)
-        result, self.alpha_ = fit_mapped(
+        result, choice = fit_mapped(
             self,
             make_design(self.feature_map_),
             rows,
             choice,
             checkpointing=checkpointing,
-            chosen={"seed": seed, "gamma": choice.gamma, "tried": choice.tried},
+            chosen={"seed": seed},
         )
+        self.gamma_, self.alpha_, self.tuning_ = choice
         self._keep_progress(result)
         self.coef_ = result.coef[None, :]
         self._keep_expansion(
@@ -231,16 +232,7 @@ class NBAUC(StreamedFit, KernelScorer):
         expect_type(self, "feature_map_", Nystroem)
 
     def _choose(self, inputs: FitInputs, seed: int) -> KernelChoice:
-        return choose_kernel(
-            inputs,
-            kernel=self.kernel,
-            gamma=self.gamma,
-            alpha=self.alpha,
-            degree=self.degree,
-            coef0=self.coef0,
-            random_state=seed,
-            verbose=self.verbose,
-        )
+        return choose_kernel(inputs, self, partial(uniform_nystroem, self, seed))
 
     def _fit_map(
         self, inputs: FitInputs, gamma: float, seed: int, n_rows: int

@@ -27,7 +27,7 @@ from aucmax._utils.validation import (
 from aucmax.estimators._fit import UnweightedFit
 from aucmax.estimators._holdout import hold_out
 from aucmax.estimators._kernel_base import KernelScorer
-from aucmax.estimators._kernel_choice import choose_kernel, working_dtype
+from aucmax.estimators._kernel_choice import MAX_ROWS, tune_kernel, working_dtype
 from aucmax.features.nystroem import Nystroem
 from aucmax.metrics.auc import roc_auc
 from aucmax.metrics.threshold import balanced_threshold
@@ -121,7 +121,8 @@ class NSAUC(UnweightedFit, KernelScorer):
     gamma_, alpha_ : float
         Width and penalty used.
     tuning_ : ndarray of shape (n_tried, 3)
-        Gamma, alpha and left-out AUC of everything "auto" has tried.
+        Gamma, alpha and left-out AUC of what "auto" has tried: by the squared loss for
+        the width, then by the squared hinge for the penalty.
     step_size_ : float
         First step used.
     feature_map_ : Nystroem
@@ -325,20 +326,10 @@ class NSAUC(UnweightedFit, KernelScorer):
     def _choose_map(self, inputs: FitInputs) -> np.random.Generator:
         """Set width, penalty and feature map; return the source of all other draws."""
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        choice = choose_kernel(
-            inputs,
-            kernel=self.kernel,
-            gamma=self.gamma,
-            alpha=self.alpha,
-            degree=self.degree,
-            coef0=self.coef0,
-            random_state=seed,
-            verbose=self.verbose,
-        )
-        self.gamma_, self.alpha_ = choice.gamma, choice.alpha
-        if self.alpha == "auto" and choice.is_from_a_part:
+        choice = tune_kernel(inputs, self, seed, n_landmarks=self.n_landmarks)
+        self.gamma_, self.alpha_, self.tuning_ = choice
+        if self.alpha == "auto" and len(inputs.is_pos) > MAX_ROWS:
             self.alpha_ *= MORE_ROWS
-        self.tuning_ = choice.tried
         self.feature_map_ = Nystroem(
             n_landmarks=self.n_landmarks,
             kernel=self.kernel,

@@ -17,11 +17,7 @@ from aucmax._utils.validation import COUNT, POSITIVE, FitInputs, StrOptions
 from aucmax.design import Design, MappedDesign, mixed_design
 from aucmax.design.mapped import BLOCK_ROWS
 from aucmax.estimators._fit import WeightedFit
-from aucmax.estimators._kernel_choice import (
-    MAX_LANDMARKS,
-    choose_kernel,
-    working_dtype,
-)
+from aucmax.estimators._kernel_choice import choose_kernel, working_dtype
 from aucmax.estimators._mapped_fit import fit_mapped
 from aucmax.features.fourier import FourierFeatures
 from aucmax.solvers.base import Result
@@ -66,7 +62,8 @@ class RFAUC(WeightedFit):
     gamma_, alpha_ : float
         Width and penalty used.
     tuning_ : ndarray of shape (n_tried, 3)
-        Gamma, alpha and left-out AUC of what "auto" has tried on a sub-sample.
+        Gamma, alpha and left-out AUC of what "auto" has tried: by the squared loss for
+        the width, then by the squared hinge for the penalty.
     feature_map_ : FourierFeatures
         The fitted map.
     coef_ : ndarray of shape (1, n_features)
@@ -146,25 +143,12 @@ class RFAUC(WeightedFit):
         budget = parse_bytes(self.memory_budget)
         inputs = inputs.drop_zero_weight()
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-
-        def sub_design(data: FitInputs, gamma: float) -> Design:
-            n_features = min(self.n_features, MAX_LANDMARKS)
-            feature_map = self._fit_map(data, gamma, n_features, seed)
-            return _mapped(data.X, feature_map, budget)[0]
-
-        choice = choose_kernel(
-            inputs,
-            kernel=self.kernel,
-            gamma=self.gamma,
-            alpha=self.alpha,
-            verbose=self.verbose,
-            make_design=sub_design,
-        )
-        feature_map = self._fit_map(inputs, choice.gamma, self.n_features, seed)
+        choice = choose_kernel(inputs, self, partial(self._fit_map, seed=seed))
+        feature_map = self._fit_map(inputs, choice.gamma, self.n_features, seed=seed)
         design, axes = _mapped(inputs.X, feature_map, budget)
-        result, self.alpha_ = fit_mapped(self, design, inputs, choice)
+        result, choice = fit_mapped(self, design, inputs, choice)
         self._keep_progress(result)
-        self.gamma_, self.tuning_ = choice.gamma, choice.tried
+        self.gamma_, self.alpha_, self.tuning_ = choice
         self.classes_ = inputs.classes
         self.feature_map_ = feature_map
         coef = result.coef if axes is None else axes @ result.coef
@@ -188,7 +172,7 @@ class RFAUC(WeightedFit):
         expect_finite(self, "intercept_", (1,))
 
     def _fit_map(
-        self, inputs: FitInputs, gamma: float, n_features: int, seed: int
+        self, inputs: FitInputs, gamma: float, n_features: int, *, seed: int
     ) -> FourierFeatures:
         return FourierFeatures(
             n_features=n_features,

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernel AUC with few kernel functions, chosen greedily."""
 
-from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -19,18 +18,10 @@ from aucmax._utils.validation import (
     FitInputs,
     StrOptions,
 )
-from aucmax.design import Design
 from aucmax.estimators._fit import UnweightedFit
 from aucmax.estimators._kernel_base import KernelScorer
-from aucmax.estimators._kernel_choice import (
-    BUDGET,
-    MAX_LANDMARKS,
-    choose_kernel,
-    nystroem_mapped,
-    working_dtype,
-)
+from aucmax.estimators._kernel_choice import tune_kernel, working_dtype
 from aucmax.features.kernels import Kernel
-from aucmax.features.nystroem import Nystroem
 from aucmax.losses import SquaredHinge
 from aucmax.metrics.auc import roc_auc
 from aucmax.solvers._expansion import Expansion
@@ -112,7 +103,8 @@ class SparseKernelAUC(UnweightedFit, KernelScorer):
     gamma_, alpha_ : float
         Width and penalty used.
     tuning_ : ndarray of shape (n_tried, 3)
-        Gamma, alpha and left-out AUC of everything "auto" has tried.
+        Gamma, alpha and left-out AUC of what "auto" has tried: by the squared loss for
+        the width, then by the squared hinge for the penalty.
     support_ : ndarray of shape (n_basis_,)
         Rows whose functions were chosen, in the order of choice.
     n_basis_ : int
@@ -233,19 +225,9 @@ class SparseKernelAUC(UnweightedFit, KernelScorer):
             )
         rng = check_random_state(self.random_state)
         seed = rng.randint(2**31 - 1)
-        chosen = choose_kernel(
-            inputs,
-            kernel=self.kernel,
-            gamma=self.gamma,
-            alpha=self.alpha,
-            degree=self.degree,
-            coef0=self.coef0,
-            random_state=seed,
-            verbose=self.verbose,
-            make_design=partial(self._tuning_design, seed),
-        )
-        self.gamma_, self.alpha_ = chosen.gamma, chosen.alpha
-        self.tuning_ = chosen.tried
+        n_landmarks = LANDMARKS_PER_FUNCTION * self.n_basis
+        chosen = tune_kernel(inputs, self, seed, n_landmarks=n_landmarks)
+        self.gamma_, self.alpha_, self.tuning_ = chosen
         kernel = Kernel(self.kernel, self.gamma_, self.degree, self.coef0)
         expansion = self._grow(kernel, inputs, rng)
         self.support_ = expansion.index
@@ -259,20 +241,6 @@ class SparseKernelAUC(UnweightedFit, KernelScorer):
             basis, coef = moved.centres.astype(basis.dtype), moved.coef
             self.objective_ = moved.value
         self._keep_expansion(kernel, basis, coef, inputs)
-
-    def _tuning_design(self, seed: int, data: FitInputs, gamma: float) -> Design:
-        """Return some rows in terms of landmarks, to choose gamma and alpha with."""
-        n_landmarks = min(MAX_LANDMARKS, LANDMARKS_PER_FUNCTION * self.n_basis)
-        feature_map = Nystroem(
-            n_landmarks=n_landmarks,
-            kernel=self.kernel,
-            gamma=gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            dtype=working_dtype(data.X, n_landmarks),
-            random_state=seed,
-        ).fit(data.X, sample_weight=data.weight)
-        return nystroem_mapped(data.X, feature_map, BUDGET)
 
     def _grow(
         self, kernel: Kernel, inputs: FitInputs, rng: np.random.RandomState
