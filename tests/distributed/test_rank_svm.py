@@ -123,3 +123,13 @@ def test_warm_start_goes_on_from_the_last_fit(data):
     with pytest.raises(ValueError, match="continues a fit on 4 features"):
         model.fit(X[:, :2], y)
     assert model.n_features_in_ == 4
+
+
+@pytest.mark.parametrize("scores", ["exact", "binned"])
+def test_default_alpha_is_that_of_the_rows_in_memory(scores):
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(900, 3)), 1)
+    y = X[:, 0] + rng.normal(size=900) > 1.0
+    rows, labels = da.from_array(X, chunks=(250, -1)), da.from_array(y, chunks=250)
+    model = DaskRankSVM(scores=scores).fit(rows, labels)
+    assert model.alpha_ == pytest.approx(RankSVM().fit(X, y).alpha_, rel=1e-12)

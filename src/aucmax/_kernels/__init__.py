@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         sampling,
         simplex,
         solam,
+        spread,
         tables,
         votes,
     )
@@ -63,6 +64,7 @@ __all__ = [
     "sampling",
     "simplex",
     "solam",
+    "spread",
     "tables",
     "votes",
 ]

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from aucmax._utils.typing import FloatArray
 from aucmax._utils.validation import (
     COUNT,
     StrOptions,
@@ -12,10 +13,18 @@ from aucmax._utils.validation import (
     validated,
 )
 from aucmax.distributed._binned_fit import fit_binned
+from aucmax.distributed._block import Part
+from aucmax.distributed._cluster import fetch, later, merged
 from aucmax.distributed._inputs import DaskInputs, check_inputs, linear_design
 from aucmax.distributed._partitions import partitions_of
 from aucmax.distributed._scorer import DaskScorer
+from aucmax.estimators._holdout import row_hashes
 from aucmax.estimators.rank_svm import RankSVM
+from aucmax.solvers.path import default_alpha
+from aucmax.summaries import RowSpread
+
+# How far rows are apart, and a number for each different one of them.
+SpreadAndKeys = tuple[RowSpread, FloatArray]
 
 
 class DaskRankSVM(DaskScorer, RankSVM):
@@ -24,7 +33,8 @@ class DaskRankSVM(DaskScorer, RankSVM):
     The objective, the solver and the coefficients are those of RankSVM, to rounding.
     Rows stay where they are; with ``scores="exact"`` one number per row travels to the
     driver and back for every product, and the driver sorts them. With
-    ``scores="binned"`` sums over bins of scores travel instead.
+    ``scores="binned"`` sums over bins of scores travel instead. With ``alpha="auto"``
+    one worker holds 8 bytes for each different row.
 
     Runs on the cluster of the active ``distributed.Client``, else in threads of this
     process. It never starts a cluster.
@@ -43,7 +53,7 @@ class DaskRankSVM(DaskScorer, RankSVM):
 
     Attributes
     ----------
-    coef_, intercept_, classes_, n_iter_, objective_, history_, n_features_in_
+    coef_, intercept_, classes_, alpha_, n_iter_, objective_, history_, n_features_in_
         As in :class:`~aucmax.RankSVM`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features, when X is a frame.
@@ -84,7 +94,7 @@ class DaskRankSVM(DaskScorer, RankSVM):
 
     def __init__(
         self,
-        alpha: float = 1e-3,
+        alpha: float | str = "auto",
         *,
         loss: str = "squared_hinge",
         tol: float = 1e-3,
@@ -132,6 +142,7 @@ class DaskRankSVM(DaskScorer, RankSVM):
                 X, y, sample_weight, name=type(self).__name__, local="RankSVM"
             )
             inputs = check_inputs(self, partitions)
+            self._set_alpha(lambda: alpha_on_workers(inputs))
             if self.scores == "binned":
                 self._fit_binned(inputs)
             else:
@@ -160,7 +171,7 @@ class DaskRankSVM(DaskScorer, RankSVM):
         result, self.objective_error_, threshold = fit_binned(
             linear_design(inputs),
             inputs,
-            alpha=self.alpha,
+            alpha=self.alpha_,
             bins_per_octave=self.bins_per_octave,
             start=self._start(inputs.shape[1]),
             tol=self.tol,
@@ -170,3 +181,23 @@ class DaskRankSVM(DaskScorer, RankSVM):
         self._warn_unless_converged(result)
         self._keep(result, inputs.classes, inputs.dtype)
         self.intercept_ = np.array([-threshold], dtype=self.coef_.dtype)
+
+
+def alpha_on_workers(inputs: DaskInputs) -> float:
+    """Return the penalty to use when none is given; no row reaches the driver."""
+    parts = [later(_spread_and_keys, part) for part in inputs.parts]
+    return float(fetch([later(_default_alpha, merged(parts, _merge))])[0])
+
+
+def _spread_and_keys(part: Part) -> SpreadAndKeys:
+    rows, is_pos, weight = part
+    keys = row_hashes(rows)[weight > 0.0]
+    return RowSpread.of_rows(rows, is_pos, weight), np.unique(keys)
+
+
+def _merge(left: SpreadAndKeys, right: SpreadAndKeys) -> SpreadAndKeys:
+    return left[0].merge(right[0]), np.union1d(left[1], right[1])
+
+
+def _default_alpha(merged: SpreadAndKeys) -> float:
+    return default_alpha(merged[0].squared_distance(), len(merged[1]))

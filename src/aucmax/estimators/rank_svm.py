@@ -1,17 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Linear RankSVM over all pairs."""
 
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
+import numpy as np
+
+from aucmax._utils.typing import FloatArray, Matrix
 from aucmax._utils.validation import COUNT, POSITIVE, FitInputs, StrOptions
 from aucmax.design import Design, LocalDesign
+from aucmax.design.streamed import CHANGED
 from aucmax.estimators._base import LinearScorer, TrainingRows
 from aucmax.estimators._fit import StreamedFit
+from aucmax.estimators._holdout import row_hashes
 from aucmax.losses import Hinge, SquaredHinge
 from aucmax.solvers.base import Checkpointing, Problem, Result
 from aucmax.solvers.bundle import bundle
 from aucmax.solvers.nonlinear_cg import NO_CHECKPOINTS, nonlinear_cg
+from aucmax.solvers.path import default_alpha
 from aucmax.streams.passes import StreamInputs
+from aucmax.summaries import RowSpread
 
 
 class RankSVM(StreamedFit, LinearScorer):
@@ -28,10 +36,13 @@ class RankSVM(StreamedFit, LinearScorer):
 
     Parameters
     ----------
-    alpha : float, default=1e-3
-        Strength of the penalty, relative to the mean over pairs, so that it means the
-        same for any number of rows. A paper's ``C`` times the *sum* over pairs equals
-        ``alpha = 1 / (C * n_pos * n_neg)``. See :class:`RankSVMCV` to have it chosen.
+    alpha : "auto" or float, default="auto"
+        Strength of the penalty, relative to the mean over pairs. "auto" is 0.7 times
+        the mean squared distance between a positive and a negative row, divided by the
+        number of different rows (but at least 700), so that it follows the scale of the
+        features and falls as rows become more. A paper's ``C`` times the *sum* over
+        pairs equals ``alpha = 1 / (C * n_pos * n_neg)``. See :class:`RankSVMCV` to have
+        it chosen by cross-validation.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         The squared hinge is smooth and several times faster to fit; the rankings are
         usually alike.
@@ -53,6 +64,8 @@ class RankSVM(StreamedFit, LinearScorer):
         Minus the threshold with the best balanced accuracy on the training rows.
     classes_ : ndarray of shape (2,)
         The labels; ``classes_[1]`` is the positive one.
+    alpha_ : float
+        Strength of the penalty that was used.
     n_iter_ : int
         Steps taken.
     objective_ : float
@@ -91,7 +104,7 @@ class RankSVM(StreamedFit, LinearScorer):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "alpha": [POSITIVE],
+        "alpha": [POSITIVE, StrOptions({"auto"})],
         "loss": [StrOptions({"squared_hinge", "hinge"})],
         "tol": [POSITIVE],
         "max_iter": [COUNT],
@@ -101,7 +114,7 @@ class RankSVM(StreamedFit, LinearScorer):
 
     def __init__(
         self,
-        alpha: float = 1e-3,
+        alpha: float | str = "auto",
         *,
         loss: str = "squared_hinge",
         tol: float = 1e-3,
@@ -117,6 +130,7 @@ class RankSVM(StreamedFit, LinearScorer):
         self.verbose = verbose
 
     def _fit(self, inputs: FitInputs) -> Result:
+        self._set_alpha(lambda: alpha_for([inputs.X], inputs))
         return self._fit_design(LocalDesign(inputs.X), inputs)
 
     def _refuse_checkpoints(self) -> None:
@@ -130,7 +144,11 @@ class RankSVM(StreamedFit, LinearScorer):
     def _fit_batches(
         self, inputs: StreamInputs, checkpointing: Checkpointing
     ) -> Result:
+        self._set_alpha(lambda: alpha_for(inputs, inputs))
         return self._fit_design(inputs.design(), inputs, checkpointing)
+
+    def _set_alpha(self, choose: Callable[[], float]) -> None:
+        self.alpha_ = choose() if isinstance(self.alpha, str) else self.alpha
 
     def _fit_design(
         self,
@@ -146,11 +164,30 @@ class RankSVM(StreamedFit, LinearScorer):
         }
         if self.loss == "hinge":
             problem = Problem(design, Hinge(), rows.is_pos, rows.weight)
-            result = bundle(problem, self.alpha, **shared)
+            result = bundle(problem, self.alpha_, **shared)
         else:
             problem = Problem(design, SquaredHinge(), rows.is_pos, rows.weight)
             result = nonlinear_cg(
-                problem, self.alpha, checkpointing=checkpointing, **shared
+                problem, self.alpha_, checkpointing=checkpointing, **shared
             )
         self._store(result, rows)
         return result
+
+
+def alpha_for(batches: Iterable[Matrix], rows: TrainingRows) -> float:
+    """Return the penalty to use for all batches when none is given, in one pass."""
+    n, low = len(rows.is_pos), 0
+    spread: RowSpread | None = None
+    keys: list[FloatArray] = []
+    for batch in batches:
+        here = slice(low, low + batch.shape[0])
+        low = here.stop
+        if low > n:
+            raise ValueError(CHANGED.format(n, "more"))
+        part = RowSpread.of_rows(batch, rows.is_pos[here], rows.weight[here])
+        spread = part if spread is None else spread.merge(part)
+        keys.append(row_hashes(batch))
+    if spread is None or low < n:
+        raise ValueError(CHANGED.format(n, low))
+    used = np.concatenate(keys)[rows.weight > 0.0]
+    return default_alpha(spread.squared_distance(), len(np.unique(used)))

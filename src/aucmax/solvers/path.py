@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Solutions for many alphas, each started from the one before."""
+"""The penalty: solutions for many, each started from the one before, and a default."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -9,7 +9,15 @@ import numpy as np
 from aucmax._utils.typing import FloatArray
 from aucmax.solvers._span import RowSpan, has_few_rows
 from aucmax.solvers.base import Problem, Result, check_finite
+from aucmax.solvers.closed_form import penalty_for
 from aucmax.solvers.nonlinear_cg import NonlinearCG
+
+# The default penalty: so much of the mean squared distance between a positive and a
+# negative row, divided by the number of different rows; but no more than the share,
+# for tables of a few different rows that come again and again.
+# Mean test AUC with 0.35, 0.7, 1 and LinearSVC: rcv1-small .9432, .9451, .9458, .9454;
+# sector .9900, .9896, .9890, .9897; news20 .9684, .9667, .9656, .9596.
+DISTANCE_PER_ROW, MAX_SHARE = 0.7, 1e-3
 
 
 def regularisation_path(
@@ -53,3 +61,14 @@ def curvature_scale(problem: Problem) -> float:
     square, curvature = float(grad @ grad), float(grad @ product)
     # Classes with equal means, or features that never change: any scale will do.
     return curvature / square if square > 0.0 and curvature > 0.0 else 1.0
+
+
+def default_alpha(squared_distance: float, n_different: int) -> float:
+    """Return the penalty to use when none is given.
+
+    It follows the scale of the features, and falls as rows become more. Equal rows
+    count once: to repeat a row is the same as to raise its weight, and the scale of all
+    weights makes no difference.
+    """
+    share = min(DISTANCE_PER_ROW / n_different, MAX_SHARE)
+    return penalty_for(squared_distance, share)

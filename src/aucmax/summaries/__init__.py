@@ -3,5 +3,6 @@
 
 from aucmax.summaries.class_moments import ClassMoments
 from aucmax.summaries.row_sample import RowSample, Slots
+from aucmax.summaries.row_spread import RowSpread
 
-__all__ = ["ClassMoments", "RowSample", "Slots"]
+__all__ = ["ClassMoments", "RowSample", "RowSpread", "Slots"]
