@@ -303,7 +303,7 @@ def test_non_convergence_warns_with_a_remedy(model):
 
 def test_rank_svm_golden_number():
     """Objective on the first 400 rows of scikit-learn's breast cancer data, scaled."""
-    model = RankSVM(tol=1e-10).fit(X, Y)
+    model = RankSVM(alpha=1e-3, tol=1e-10).fit(X, Y)
     assert model.objective_ == pytest.approx(0.005439022241625882, rel=1e-8)
 
 

@@ -81,7 +81,7 @@ class LocalDesign:
                 parts[k] = transposed @ vector[span].astype(self.X.dtype, copy=False)
 
         self._for_each_block(run)
-        total: FloatArray = parts.sum(axis=0)
+        total: FloatArray = parts.sum(axis=0) if len(parts) > 1 else parts[0]
         if self._is_centred:
             total -= self.offset * vector.sum()
         return total

@@ -160,8 +160,7 @@ def _columns_that_matter(diagonal: FloatArray, alpha: float, work: float) -> Int
     columns = np.flatnonzero(diagonal > alpha)
     most = max(1, int((work / FEW_ROWS) ** (1 / 3)))
     if len(columns) > most:
-        strongest = np.argsort(-diagonal, kind="stable")[:most]
-        columns = np.sort(strongest)
+        columns = np.sort(np.argpartition(diagonal, -most)[-most:])
     return columns
 
 

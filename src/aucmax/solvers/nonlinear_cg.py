@@ -17,9 +17,9 @@ from aucmax._utils.state import expect_values
 from aucmax._utils.typing import FloatArray
 from aucmax.design import LocalDesign
 from aucmax.solvers._descent import TINY, Descent
+from aucmax.solvers._reduction import reduction
 from aucmax.solvers._sampled_hessian import SampledHessian
 from aucmax.solvers._sampling import spread_sample
-from aucmax.solvers._span import RowSpan, has_few_rows
 from aucmax.solvers.base import (
     Checkpointing,
     OnStep,
@@ -68,33 +68,25 @@ def nonlinear_cg(
     The state is offered at the start and after every step; from a saved one the same
     steps follow as without the break.
     """
-    if problem.sample is None and has_few_rows(problem):
-        span = RowSpan(problem)
-        if start is not None:
-            start = span.coordinates(start)
-        result = nonlinear_cg(
-            span.problem,
-            alpha,
-            start=start,
-            tol=tol,
-            max_iter=max_iter,
-            on_step=on_step,
-            checkpointing=checkpointing,
-        )
-        return replace(result, coef=span.coef(result.coef))
+    if (reduced := reduction(problem)) is not None:
+        problem = reduced.problem
+        start = None if start is None else reduced.coordinates(start)
     if checkpointing.saved is not None:
         solver = NonlinearCG.restored(problem, checkpointing.saved, alpha)
     elif start is not None:
         solver = NonlinearCG(problem, start)
     else:
         solver = NonlinearCG.started(problem, alpha)
-    return solver.minimise(
+    result = solver.minimise(
         alpha,
         tol=tol,
         max_iter=max_iter,
         on_step=on_step,
         offer=checkpointing.offer,
     )
+    if reduced is not None:
+        result = replace(result, coef=reduced.coef(result.coef))
+    return result
 
 
 class NonlinearCG(Descent):
@@ -238,12 +230,13 @@ class NonlinearCG(Descent):
             if self.previous is not None:
                 last_grad = self.previous[0]
                 self.previous = last_grad, hessian.solve(last_grad)
-        predicted_gain = self.turn(grad, hessian.solve(grad))
-        if predicted_gain == 0.0:
+        fall = self.turn(grad, hessian.solve(grad))
+        if fall == 0.0:
             raise ValueError(TOO_SMALL)
         # Where the last step was longer than expected, curvature has gone, and more is
         # left than predicted.
-        return predicted_gain * max(1.0, self.length) / max(self.objective(alpha), TINY)
+        gain = 0.5 * fall * max(1.0, self.length)
+        return gain / max(self.objective(alpha), TINY)
 
     def _step(self, grad: FloatArray, alpha: float) -> None:
         assert self.direction is not None

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from aucmax._utils.typing import FloatArray
-from aucmax.solvers._span import RowSpan, has_few_rows
+from aucmax.solvers._reduction import reduction
 from aucmax.solvers.base import Problem, Result, check_finite
 from aucmax.solvers.closed_form import penalty_for
 from aucmax.solvers.nonlinear_cg import NonlinearCG
@@ -34,16 +34,13 @@ def regularisation_path(
     sort, gradient and preconditioner carry over. The scores include rows of weight
     zero, so a fold left out by its weights is scored for free.
     """
-    if has_few_rows(problem):
-        span = RowSpan(problem)
-        for result, scores in regularisation_path(
-            span.problem, alphas, tol=tol, max_iter=max_iter
-        ):
-            yield replace(result, coef=span.coef(result.coef)), scores
-        return
+    if (reduced := reduction(problem)) is not None:
+        problem = reduced.problem
     solver = NonlinearCG.started(problem, alphas[0])
     for alpha in alphas:
         result = solver.minimise(alpha, tol=tol, max_iter=max_iter)
+        if reduced is not None:
+            result = replace(result, coef=reduced.coef(result.coef))
         yield result, solver.scores.copy()
 
 
