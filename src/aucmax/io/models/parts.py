@@ -21,7 +21,7 @@ from aucmax.io.models.sklearn_parts import (
     check_vocabulary,
     is_instance,
 )
-from aucmax.io.models.trees import TreeChecks
+from aucmax.io.models.trees import check_trees
 
 SEARCH = ("sklearn.model_selection._search", "BaseSearchCV")
 # What leads out of a model into the code around it.
@@ -42,9 +42,9 @@ def check_parts(model: Any) -> None:
     model : object
         What a file held; its types are trusted, its values are not.
     """
-    trees = TreeChecks()
+    parts = [*_parts(model)]
     masked, owners = set[int](), dict[int, Any]()
-    for part in _parts(model):
+    for part in parts:
         if is_instance(part, *SEARCH):
             # Its columns of parameters have masks; nothing but a person reads them.
             masked.update(map(id, getattr(part, "cv_results_", {}).values()))
@@ -56,12 +56,11 @@ def check_parts(model: Any) -> None:
         elif isinstance(part, np.random.Generator | np.random.RandomState):
             _check_generator(part)
         else:
-            trees.add(part)
             check_svm(part)
             check_encoder(part)
             check_vocabulary(part)
             check_state(part, owners)
-    trees.finish()
+    check_trees(parts)
 
 
 def _parts(model: Any) -> Iterator[Any]:

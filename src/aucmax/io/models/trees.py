@@ -6,7 +6,7 @@ Their nodes are places in an array, which scikit-learn follows without looking.
 
 import functools
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,25 +24,16 @@ ORDINAL = ("sklearn.preprocessing._encoders", "OrdinalEncoder")
 WORDS_PER_SET = 8
 
 
-class TreeChecks:
-    """The trees met in a model: each must belong to an estimator, and fit it."""
-
-    def __init__(self) -> None:
-        self._found: list[Any] = []
-        self._owned: set[int] = set()
-
-    def add(self, part: Any) -> None:
-        """Take in a part of the model; raise ValueError if it owns a bad tree."""
-        if is_instance(part, *TREE) or is_instance(part, *BOOSTED):
-            self._found.append(part)
-            return
-        for tree, n_features in _owned(part):
-            _check(tree, n_features)
-            self._owned.add(id(tree))
-
-    def finish(self) -> None:
-        """Raise ValueError if a tree was met that no estimator owns."""
-        if any(id(tree) not in self._owned for tree in self._found):
+def check_trees(parts: Sequence[Any]) -> None:
+    """Raise ValueError unless each tree of a model fits the estimator that owns it."""
+    owned = set()
+    for part in parts:
+        for tree, features in _owned(part):
+            _check(tree, features)
+            owned.add(id(tree))
+    for part in parts:
+        is_tree = is_instance(part, *TREE) or is_instance(part, *BOOSTED)
+        if is_tree and id(part) not in owned:
             raise ValueError("it holds a tree that belongs to no model")
 
 
