@@ -7,9 +7,10 @@ from scipy import sparse
 from aucmax._kernels.low_rank import (
     State,
     add_products,
-    combine_columns,
     sketch_steps,
+    write_out,
 )
+from aucmax._kernels.rows import as_rows
 
 
 def draw_rows(rng, n=60, d=9):
@@ -38,17 +39,16 @@ def empty_state(d, rank, dtype=np.float64):
     )
 
 
-def run(X, is_pos, draws, ridge, step_size, state=None):
+def run(X, is_pos, draws, ridge, step_size, state=None, fold_every=10_000):
     """The kernel: the last weights, their weighted mean, the state, rows done."""
     X = sparse.csr_matrix(X)
     state = state or empty_state(X.shape[1], draws.shape[1])
     draws = np.column_stack([draws, np.ones(len(draws))])
-    rows = (X.data, X.indices, X.indptr)
-    n_done = sketch_steps(rows, is_pos, draws, ridge, step_size, state)
-    scale, mass, _, mass_all = state.scalars
-    first, rest = state.parts.T
-    last = combine_columns(state.sums, state.mix, scale, first)
-    total = combine_columns(state.sums, state.mix_sum, mass, first) + rest
+    n_done = sketch_steps(
+        as_rows(X), is_pos, draws, ridge, step_size, fold_every, state
+    )
+    last, total = write_out(state).T
+    mass_all = state.scalars[3]
     return last, total / max(mass_all, 1.0), state, n_done
 
 
@@ -98,11 +98,12 @@ def full_opauc(X, is_pos, ridge, step_size):
 
 @pytest.mark.parametrize("step_size", [0.05, 0.0])
 @pytest.mark.parametrize("ridge", [1e-3, 5.0])
-def test_steps_are_those_of_the_dense_form(step_size, ridge, rng):
+@pytest.mark.parametrize("fold_every", [7, 10_000])
+def test_steps_are_those_of_the_dense_form(step_size, ridge, fold_every, rng):
     """A large ridge makes the scale tiny many times."""
     X, is_pos = draw_rows(rng)
     draws = rng.normal(size=(len(X), 4)) / 2.0
-    last, mean, *_ = run(X, is_pos, draws, ridge, step_size)
+    last, mean, *_ = run(X, is_pos, draws, ridge, step_size, fold_every=fold_every)
     expected_last, expected_mean = plain_low_rank(X, is_pos, draws, ridge, step_size)
     assert np.abs(expected_last).max() > 1e-3
     assert_allclose(last, expected_last, rtol=1e-9, atol=1e-13)
@@ -180,9 +181,9 @@ def test_automatic_steps_never_overflow(rng):
 def test_products_with_signs(rng):
     X, _ = draw_rows(rng)
     signs = rng.choice(np.array([-1, 1], dtype=np.int8), (9, 4))
-    rows = sparse.csr_matrix(X)
+    rows = as_rows(sparse.csr_matrix(X))
     sums = np.ones((9, 6))
-    add_products(rows.data, rows.indices, rows.indptr, signs, sums)
+    add_products(rows, signs, sums)
     assert_allclose(sums[:, :4], 1.0 + X.T @ (X @ signs))
     assert_allclose(sums[:, 4], 1.0 + X.sum(axis=0))
     assert_allclose(sums[:, 5], 1.0 + (X**2).sum(axis=0))

@@ -11,34 +11,27 @@ from numpy.typing import NDArray
 
 from aucmax._kernels.jit import jit
 from aucmax._kernels.products import dot
+from aucmax._kernels.rows import Row, Rows, add_row, column, row_at, row_dot
 from aucmax._utils.typing import BoolArray, FloatArray
 from aucmax.saved import saved_as
 
 # A step beyond this would overflow within a few rows.
 LARGEST = 1e100
-# A scale this small is multiplied into the vector: the average cancels four digits.
+# At a scale this small the weights are written out: the average cancels four digits.
 SMALLEST_SCALE = 1e-4
 
 
 @jit(reorder_sums=True)
-def add_products(
-    data: FloatArray,
-    indices: NDArray[np.int32],
-    indptr: NDArray[np.int32],
-    signs: NDArray[np.int8],
-    sums: NDArray[Any],
-) -> None:
+def add_products(rows: Rows, signs: NDArray[np.int8], sums: NDArray[Any]) -> None:
     """Add each CSR row x to ``sums``: ``x (signs' x)'``, then x, then its squares."""
     rank = signs.shape[1]
     seen = np.empty(rank)
-    for i in range(indptr.shape[0] - 1):
-        seen[:] = 0.0
-        for k in range(indptr[i], indptr[i + 1]):
-            value, sign = data[k], signs[indices[k]]
-            for j in range(rank):
-                seen[j] += value * sign[j]
-        for k in range(indptr[i], indptr[i + 1]):
-            value, row = data[k], sums[indices[k]]
+    for i in range(len(rows.starts) - 1):
+        x = row_at(rows, i)
+        values, columns = x
+        _write_seen(x, signs, seen)
+        for k in range(len(values)):
+            value, row = values[k], sums[column(columns, k)]
             for j in range(rank):
                 row[j] += value * seen[j]
             row[rank] += value
@@ -75,11 +68,10 @@ class State(NamedTuple):
 SCALE, MASS, N_STEPS, TOTAL_MASS = range(4)
 
 
-class Row(NamedTuple):
-    """The nonzeros of a row, its draws, its squared norm, and ``sums' x``."""
+class SketchedRow(NamedTuple):
+    """A row, its draws, its squared norm, and ``sums' x``."""
 
-    values: FloatArray
-    columns: NDArray[np.int32]
+    x: Row
     draws: FloatArray
     norm: float
     seen: FloatArray
@@ -87,72 +79,61 @@ class Row(NamedTuple):
 
 @jit(reorder_sums=True)
 def sketch_steps(
-    rows: tuple[FloatArray, NDArray[np.int32], NDArray[np.int32]],
+    rows: Rows,
     is_pos: BoolArray,
     draws: FloatArray,
     ridge: float,
     step_size: float,
+    fold_every: int,
     state: State,
 ) -> int:
     """Make one step per CSR row and add it to its sketch; return how many were made.
 
-    Fewer than there are rows if the next one would overflow. ``rows`` are data, indices
-    and indptr. The penalty is ``ridge / 2 |coef|^2``. A ``step_size`` of zero means one
-    over the trace of the curvature.
+    Fewer than there are rows if the next one would overflow. The penalty is ``ridge / 2
+    |coef|^2``. A ``step_size`` of zero means one over the trace of the curvature. After
+    every ``fold_every`` rows the weights are written out.
     """
-    data, indices, indptr = rows
     width = state.totals.shape[1]
     seen, pulled = np.empty(2 * width), np.empty(width)
     for i in range(len(is_pos)):
         own = int(is_pos[i])
-        values = data[indptr[i] : indptr[i + 1]]
-        columns = indices[indptr[i] : indptr[i + 1]]
-        _write_seen(values, columns, state.sums, seen)
-        row = Row(values, columns, draws[i], dot(values, values), seen)
-        score = _score(values, columns, state)
+        x = row_at(rows, i)
+        _write_seen(x, state.sums, seen)
+        row = SketchedRow(x, draws[i], dot(x.values, x.values), seen)
+        score = state.scalars[SCALE] * row_dot(x, state.parts[:, 0])
         if state.totals[1 - own, width - 1] == 0.0:
             _add_row(row, own, score, state)
-            continue
-        step = step_size
-        if step == 0.0:
-            step = _safe_step(row, own, ridge, state)
-        pull = _write_pull(row, own, score, state, pulled)
-        longest = step * (np.abs(pulled).max() + abs(pull)) * (1.0 + row.norm)
-        # Also when it is NaN. Nothing has changed yet.
-        if not longest < LARGEST:
-            return i
-        _add_row(row, own, score, state)
-        _make_step(row, own, step, ridge, pull, pulled, state)
-        _add_to_average(state)
+        else:
+            step = step_size
+            if step == 0.0:
+                step = _safe_step(row, own, ridge, state)
+            pull = _write_pull(row, own, score, state, pulled)
+            longest = step * (np.abs(pulled).max() + abs(pull)) * (1.0 + row.norm)
+            # Also when it is NaN. Nothing has changed yet.
+            if not longest < LARGEST:
+                return i
+            _add_row(row, own, score, state)
+            _make_step(row, own, step, ridge, pull, pulled, state)
+            _add_to_average(state)
+        n_seen = int(state.totals[0, width - 1] + state.totals[1, width - 1])
+        if n_seen % fold_every == 0 or state.scalars[SCALE] < SMALLEST_SCALE:
+            _fold(state)
     return len(is_pos)
 
 
 @jit(reorder_sums=True)
-def _write_seen(
-    values: FloatArray,
-    columns: NDArray[np.int32],
-    sums: NDArray[Any],
-    seen: FloatArray,
-) -> None:
-    """Write ``sums' x``."""
+def _write_seen(x: Row, matrix: NDArray[Any], seen: FloatArray) -> None:
+    """Write ``matrix' x``."""
+    values, columns = x
     seen[:] = 0.0
     for k in range(len(values)):
-        value, column = values[k], columns[k]
+        value, entries = values[k], matrix[column(columns, k)]
         for j in range(len(seen)):
-            seen[j] += value * sums[column, j]
+            seen[j] += value * entries[j]
 
 
 @jit(reorder_sums=True)
-def _score(values: FloatArray, columns: NDArray[np.int32], state: State) -> Any:
-    """Return ``scale * parts[:, 0]' x``."""
-    parts, score = state.parts, 0.0
-    for k in range(len(values)):
-        score += values[k] * parts[columns[k], 0]
-    return state.scalars[SCALE] * score
-
-
-@jit(reorder_sums=True)
-def _safe_step(row: Row, own: int, ridge: float, state: State) -> Any:
+def _safe_step(row: SketchedRow, own: int, ridge: float, state: State) -> Any:
     """Return one over the trace of the curvature, zero if there is none.
 
     The curvature is ``(x - mean)(x - mean)' + sketch + ridge``; such a step moves no
@@ -172,7 +153,7 @@ def _safe_step(row: Row, own: int, ridge: float, state: State) -> Any:
 
 @jit(reorder_sums=True)
 def _write_pull(
-    row: Row, own: int, score: float, state: State, pulled: FloatArray
+    row: SketchedRow, own: int, score: float, state: State, pulled: FloatArray
 ) -> Any:
     """Return how much the margin of a row is above its label.
 
@@ -193,10 +174,10 @@ def _write_pull(
 
 
 @jit(reorder_sums=True)
-def _add_row(row: Row, own: int, score: float, state: State) -> None:
+def _add_row(row: SketchedRow, own: int, score: float, state: State) -> None:
     """Add a row to the sketch of its class; the weights stay what they are."""
-    values, columns, draws, norm, seen = row
-    sums, gram, parts, width = state.sums, state.gram, state.parts, len(draws)
+    (values, columns), draws, norm, seen = row
+    sums, gram, width = state.sums, state.gram, len(draws)
     start = own * width
     block = slice(start, start + width)
     kept, kept_sum = dot(draws, state.mix[block]), dot(draws, state.mix_sum[block])
@@ -212,29 +193,27 @@ def _add_row(row: Row, own: int, score: float, state: State) -> None:
         for j in range(width):
             entries[j] += seen[m] * draws[j]
     for k in range(len(values)):
-        value, entries = values[k], sums[columns[k], block]
-        parts[columns[k], 1] -= kept_sum * value
+        value, entries = values[k], sums[column(columns, k), block]
         for j in range(width):
             entries[j] += value * draws[j]
+    add_row(state.parts[:, 1], -kept_sum, row.x)
     _add_to_weights(row, -kept, state)
 
 
 @jit(reorder_sums=True)
-def _add_to_weights(row: Row, change: float, state: State) -> None:
+def _add_to_weights(row: SketchedRow, change: float, state: State) -> None:
     """Add ``change * x`` to the weights; the sum of earlier ones stays what it is."""
-    values, columns, image, parts = row.values, row.columns, state.image, state.parts
+    image, parts = state.image, state.parts
     for m in range(len(image)):
         image[m] += change * row.seen[m]
     change /= state.scalars[SCALE]
-    mass = state.scalars[MASS]
-    for k in range(len(values)):
-        parts[columns[k], 0] += change * values[k]
-        parts[columns[k], 1] -= mass * change * values[k]
+    add_row(parts[:, 0], change, row.x)
+    add_row(parts[:, 1], -state.scalars[MASS] * change, row.x)
 
 
 @jit(reorder_sums=True)
 def _make_step(
-    row: Row,
+    row: SketchedRow,
     own: int,
     step: float,
     ridge: float,
@@ -259,29 +238,38 @@ def _make_step(
 @jit(reorder_sums=True)
 def _add_to_average(state: State) -> None:
     """Add the weights to the sum of earlier ones."""
-    scalars, parts = state.scalars, state.parts
+    scalars = state.scalars
     scalars[N_STEPS] += 1.0
     weight = scalars[N_STEPS] ** 2
     scalars[TOTAL_MASS] += weight
     scalars[MASS] += weight * scalars[SCALE]
     for m in range(len(state.mix)):
         state.mix_sum[m] += weight * state.mix[m]
-    if scalars[SCALE] < SMALLEST_SCALE:
-        for k in range(len(parts)):
-            parts[k, 1] += scalars[MASS] * parts[k, 0]
-            parts[k, 0] *= scalars[SCALE]
-        scalars[SCALE], scalars[MASS] = 1.0, 0.0
 
 
 @jit(reorder_sums=True)
-def combine_columns(
-    sums: NDArray[Any], mix: FloatArray, scale: float, start: FloatArray
-) -> FloatArray:
-    """Return ``scale * start + sums @ mix``, summed in float64."""
-    out = np.empty(sums.shape[0])
-    for j in range(sums.shape[0]):
-        total = scale * start[j]
-        for m in range(mix.shape[0]):
-            total += sums[j, m] * mix[m]
-        out[j] = total
+def write_out(state: State) -> FloatArray:
+    """Return the weights, and their sum, as the columns of an array."""
+    out = np.empty_like(state.parts)
+    scale, mass = state.scalars[SCALE], state.scalars[MASS]
+    for j in range(len(out)):
+        entries, vector = state.sums[j], state.parts[j, 0]
+        last, total = scale * vector, mass * vector + state.parts[j, 1]
+        for m in range(len(entries)):
+            last += entries[m] * state.mix[m]
+            total += entries[m] * state.mix_sum[m]
+        out[j, 0], out[j, 1] = last, total
     return out
+
+
+@jit
+def _fold(state: State) -> None:
+    """Write the weights out in full: their parts cancel more and more."""
+    state.parts[:] = write_out(state)
+    state.image[:] = 0.0
+    for j in range(len(state.parts)):
+        for m in range(len(state.image)):
+            state.image[m] += state.parts[j, 0] * state.sums[j, m]
+    state.mix[:] = 0.0
+    state.mix_sum[:] = 0.0
+    state.scalars[SCALE], state.scalars[MASS] = 1.0, 0.0

@@ -81,9 +81,8 @@ class LowRankMoments:
 
     def add(self, rows: Matrix) -> None:
         """Take in CSR rows of float64, one after the other."""
-        _kernels.low_rank.add_products(
-            rows.data, rows.indices, rows.indptr, self.signs, self.sums
-        )
+        csr = _kernels.rows.as_rows(rows)
+        _kernels.low_rank.add_products(csr, self.signs, self.sums)
         self.count += rows.shape[0]
 
     def squared_distance(self, other: "LowRankMoments") -> float:

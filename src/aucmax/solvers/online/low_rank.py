@@ -133,58 +133,28 @@ class LowRankGradient:
     def learn(self, X: Matrix, is_pos: BoolArray) -> None:
         """Take in rows."""
         rank = self.state.totals.shape[1] - 1
-        low = 0
-        while low < X.shape[0]:
-            n_seen = int(self.state.totals[:, rank].sum())
-            size = min(FEW_ROWS, self.fold_every - n_seen % self.fold_every)
-            rows = _as_csr(X[low : low + size], self.state.sums.dtype, low)
+        for low in range(0, X.shape[0], FEW_ROWS):
+            part = slice(low, low + FEW_ROWS)
+            rows = _as_csr(X[part], self.state.sums.dtype, low)
             before = self.rng.bit_generator.state
-            n_done = self._step(rows, is_pos[low : low + size])
-            low += n_done
+            n_done = self._step(rows, is_pos[part])
             if n_done < rows.shape[0]:
                 # As if the rows after it had never come.
                 self.rng.bit_generator.state = before
                 self.rng.standard_normal((n_done, rank))
+                n_seen = int(self.state.totals[:, rank].sum())
                 raise Diverged(
-                    f"The step after {n_seen + n_done} rows overflows with step_size="
+                    f"The step after {n_seen} rows overflows with step_size="
                     f"{self.step_size}. Lower it, use 'auto', or scale the features.",
-                    low,
+                    low + n_done,
                 )
-            if (n_seen + rows.shape[0]) % self.fold_every == 0:
-                self._fold()
 
     def model(self) -> LinearModel:
         """Return the last weights, or their average if the step size is automatic."""
         mass = self.state.scalars[3]
-        if self.step_size is not None or mass == 0.0:
-            return LinearModel(self._last())
-        return LinearModel(self._sum() / mass)
-
-    def _last(self) -> FloatArray:
-        state = self.state
-        scale = state.scalars[0]
-        return _kernels.low_rank.combine_columns(
-            state.sums, state.mix, scale, state.parts[:, 0]
-        )
-
-    def _sum(self) -> FloatArray:
-        state = self.state
-        mass = state.scalars[1]
-        total = _kernels.low_rank.combine_columns(
-            state.sums, state.mix_sum, mass, state.parts[:, 0]
-        )
-        return total + state.parts[:, 1]
-
-    def _fold(self) -> None:
-        """Write the weights out in full: their parts cancel more and more."""
-        state = self.state
-        state.parts[:, 0], state.parts[:, 1] = self._last(), self._sum()
-        state.image[:] = 0.0
-        _kernels.products.add_weighted_rows(
-            state.sums, np.ascontiguousarray(state.parts[:, 0]), state.image
-        )
-        state.mix[:] = state.mix_sum[:] = 0.0
-        state.scalars[:2] = 1.0, 0.0
+        last, total = _kernels.low_rank.write_out(self.state).T
+        is_last = self.step_size is not None or mass == 0.0
+        return LinearModel(np.array(last) if is_last else total / mass)
 
     def _step(self, rows: Matrix, is_pos: BoolArray) -> int:
         """Draw for all rows, and step until one would overflow; return its number."""
@@ -193,11 +163,12 @@ class LowRankGradient:
         draws[:, :rank] = self.rng.standard_normal((rows.shape[0], rank))
         draws[:, :rank] /= np.sqrt(rank)
         return _kernels.low_rank.sketch_steps(
-            (rows.data, rows.indices, rows.indptr),
+            _kernels.rows.as_rows(rows),
             is_pos,
             draws,
             self.ridge,
             self.step_size or 0.0,
+            self.fold_every,
             self.state,
         )
 
