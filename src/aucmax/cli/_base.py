@@ -197,22 +197,18 @@ def write_bytes(path: Path, data: bytes) -> None:
         draft.write_bytes(data)
 
 
-def check_new(path: Path, *, force: bool) -> None:
-    """End the command if a file cannot be written; told before any work."""
+def check_new(path: Path, *others: str | Path | None, force: bool) -> None:
+    """End the command if a file cannot be written, or is one of the others."""
     from aucmax.io._atomic import check_replaceable
 
+    for other in others:
+        if other is not None and Path(other).resolve() == path.resolve():
+            raise click.UsageError(f"{path} would replace {other}. Name another file.")
     if not path.parent.is_dir():
         fail(f"There is no folder {path.parent} to write {path.name} to.")
     check_replaceable(path)
     if path.exists() and not force:
         fail(f"{path} is there already. Name another file, or add --force.")
-
-
-def check_apart(out: Path, *others: str | Path | None) -> None:
-    """End the command if a file to be written is one of those it reads or writes."""
-    for other in others:
-        if other is not None and Path(other).resolve() == out.resolve():
-            raise click.UsageError(f"{out} would replace {other}. Name another file.")
 
 
 def is_watched() -> bool:

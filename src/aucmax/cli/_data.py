@@ -4,7 +4,8 @@
 import difflib
 import shlex
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, NoReturn
 
 import click
 import numpy as np
@@ -33,16 +34,9 @@ class TableInput(NamedTuple):
     format: str
     separator: str | None
     target: str | None
-
-    @property
-    def name(self) -> str:
-        """What to call the first file."""
-        return self.sources[0].name
-
-    @property
-    def labels(self) -> LabelColumn:
-        """Where the labels are from."""
-        return LabelColumn(self.name, self.target)
+    # What to call the first file, and its labels.
+    name: str
+    labels: LabelColumn
 
 
 class Problem(NamedTuple):
@@ -96,13 +90,18 @@ def open_input(
         )
     if kind != "libsvm" and target is None and needs_target:
         raise click.UsageError("Name the column with the labels: --target NAME.")
-    return TableInput(sources, kind, separator, target)
+    name = sources[0].name
+    return TableInput(sources, kind, separator, target, name, LabelColumn(name, target))
 
 
 def open_alike(
     test: str, format: str | None, separator: str | None, like: TableInput
 ) -> TableInput:
     """Look for test rows, which are what their name says, or else like those."""
+    if test == "-" and like.sources[0].path is None:
+        raise click.UsageError(
+            "The standard input can be read only once. Give DATA or --test as a file."
+        )
     suffix = open_sources(test)[0].suffix.lower().lstrip(".")
     is_named = suffix in FORMATS or suffix in ("ndjson", "txt")
     kind = format_of(open_sources(test), None if is_named else format or like.format)
@@ -115,51 +114,30 @@ def open_alike(
     return open_input(test, kind, separator, like.target)
 
 
-class Chooser:
-    """What chooses among the columns of a file, and says what it leaves out."""
-
-    def __init__(self, rows: TableInput) -> None:
-        self.rows = rows
-
-    def __call__(self, names: Sequence[str]) -> list[str]:
-        """Return the names of the columns to read, in order."""
-        # Before all else, so that a column that nobody wants costs and breaks nothing.
-        if "" in names:
-            place = names.index("") + 1
-            tell(
-                f"Note: column {place} of {self.rows.name} has no name; it is left out."
-            )
-        return self.choose(
-            [name for name in names if name not in ("", self.rows.target)]
-        )
-
-    def choose(self, names: Sequence[str]) -> list[str]:
-        """Return those of the names that are read."""
-        return list(names)
-
-    def need(self, name: str, names: Sequence[str], purpose: str) -> None:
-        """Raise if there is no such column."""
-        if name in names:
-            return
-        near = difflib.get_close_matches(name, names, SHOWN, 0.5)
-        has = f"The nearest names: {shown(near)}" if near else f"It has: {shown(names)}"
-        raise ValueError(
-            f"{self.rows.name} has no column {short(name)} {purpose}. {has}."
-        )
+def all_but(rows: TableInput, drop: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return all columns but these, which must be there, and the target."""
+    if "" in names:
+        note_no_name(rows, names)
+    names = [name for name in names if name not in ("", rows.target)]
+    for name in drop:
+        if name not in names:
+            refuse_name(rows, name, names, "to drop")
+    return [name for name in names if name not in drop]
 
 
-class AllBut(Chooser):
-    """All columns but these."""
+def note_no_name(rows: TableInput, names: Sequence[str]) -> None:
+    """Say that a column is left out, so that it costs and breaks nothing."""
+    place = f"column {names.index('') + 1} of {rows.name}"
+    tell(f"Note: {place} has no name; it is left out.")
 
-    def __init__(self, rows: TableInput, drop: Sequence[str]) -> None:
-        super().__init__(rows)
-        self.drop = drop
 
-    def choose(self, names: Sequence[str]) -> list[str]:
-        """Return those of the names that are read."""
-        for name in self.drop:
-            self.need(name, names, "to drop")
-        return [name for name in names if name not in self.drop]
+def refuse_name(
+    rows: TableInput, name: str, names: Sequence[str], purpose: str
+) -> NoReturn:
+    """Raise because there is no such column."""
+    near = difflib.get_close_matches(name, names, SHOWN, 0.5)
+    has = f"The nearest names: {shown(near)}" if near else f"It has: {shown(names)}"
+    raise ValueError(f"{rows.name} has no column {short(name)} {purpose}. {has}.")
 
 
 def read_problem(
@@ -170,28 +148,17 @@ def read_problem(
         rows.sources,
         rows.format,
         target=rows.target,
-        columns=None if rows.format == "libsvm" else AllBut(rows, drop),
+        columns=None if rows.format == "libsvm" else partial(all_but, rows, drop),
         separator=rows.separator,
     )
-    place = rows.labels
-    labels, is_pos, y = find_labels(np.asarray(table.y), positive, place)
-    if positive is None:
-        _note_positive(y, is_pos, labels, place)
-    X = conform(table.X, table.kinds, table.kinds, table.source)
-    return Problem(X, y, is_pos, labels, table.kinds, place)
-
-
-def _note_positive(
-    y: NDArray[Any], is_pos: BoolArray, labels: Labels, place: LabelColumn
-) -> None:
-    """Say which label is positive if it may well be the wrong one."""
-    n_pos = int(is_pos.sum())
+    labels, is_pos, y = find_labels(np.asarray(table.y), positive, rows.labels)
     # Numbers and true and false have a customary order, and text has none.
-    if y.dtype.kind in "biuf" or 2 * n_pos <= len(y):
-        return
-    tell(
-        f"Note: the positive label of {place} is "
-        f"{brief(labels.positive)}, the last one in the alphabet, which {n_pos:,} of "
-        f"{count(len(y), 'row')} have. If {brief(labels.negative)} shall be ranked "
-        f"high, add --positive {shlex.quote(labels.negative)}."
-    )
+    if positive is None and y.dtype.kind == "O" and 2 * is_pos.sum() > len(y):
+        tell(
+            f"Note: the positive label of {rows.labels} is {brief(labels.positive)}, "
+            f"the last one in the alphabet, which {int(is_pos.sum()):,} of "
+            f"{count(len(y), 'row')} have. If {brief(labels.negative)} shall be ranked "
+            f"high, add --positive {shlex.quote(labels.negative)}."
+        )
+    X = conform(table.X, table.kinds, table.kinds, table.source)
+    return Problem(X, y, is_pos, labels, table.kinds, rows.labels)

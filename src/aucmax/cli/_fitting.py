@@ -65,11 +65,10 @@ def score_rows(model: Any, X: Any) -> FloatArray:
     return scores
 
 
-def is_streamed(estimator: Any, n_rows: int, streams: bool) -> bool:
-    """Say whether a model learns a table of this size in batches."""
+def is_streamed(estimator: Any, n_rows: int) -> bool:
+    """Say whether an online learner takes a table of this size in batches."""
     return (
-        streams
-        and n_rows > STREAMED_ROWS
+        n_rows > STREAMED_ROWS
         and hasattr(estimator, "partial_fit")
         and getattr(estimator, "n_passes", 1) == 1
     )

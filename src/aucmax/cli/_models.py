@@ -2,7 +2,7 @@
 """Models by name, each with the preparation of columns that it needs."""
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ class Recipe(NamedTuple):
 
 
 MODELS = {
-    "auto": Recipe("aucmax", "AUCClassifier", "none"),
+    "auto": Recipe("aucmax.auto", "AUCClassifier", "none"),
     "adaoam": Recipe("aucmax", "AdaOAM", streams=True),
     "kernelranksvm": Recipe("aucmax", "KernelRankSVM"),
     "knnoam": Recipe("aucmax", "KNNOAM", streams=True),
@@ -68,38 +68,45 @@ DASK_MODELS = {
 }
 
 
-def check_model(name: str) -> str:
-    """Return the name in small letters; end the command if there is no such model."""
-    small = name.strip().lower()
-    if small not in MODELS:
-        raise click.UsageError(
-            f"There is no model {name!r}. There are: {', '.join(MODELS)}."
-        )
-    return small
+class ModelName(click.ParamType):  # type: ignore[type-arg]
+    """The name of a model, in small or large letters."""
+
+    name = "model"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        """Return the name in small letters, or end the command."""
+        small = str(value).strip().lower()
+        if small not in MODELS:
+            raise click.UsageError(
+                f"There is no model {value!r}. There are: {', '.join(MODELS)}."
+            )
+        return small
 
 
-def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
-    """Return the parameters in texts such as "alpha=0.1".
+class Setting(click.ParamType):  # type: ignore[type-arg]
+    """A parameter of a model and its value, such as alpha=0.1.
 
     Examples
     --------
-    >>> from aucmax.cli._models import parse_settings
-    >>> parse_settings(["alpha=0.1", "loss=hinge", "rank=None"])
-    {'alpha': 0.1, 'loss': 'hinge', 'rank': None}
+    >>> from aucmax.cli._models import Setting
+    >>> [Setting().convert(text) for text in ("alpha=0.1", "loss=hinge", "rank=None")]
+    [('alpha', 0.1), ('loss', 'hinge'), ('rank', None)]
     """
-    settings = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip().isidentifier():
+
+    name = "setting"
+
+    def convert(self, value: Any, param: Any = None, ctx: Any = None) -> Any:
+        """Return the parameter and its value, or end the command."""
+        key, equals, text = str(value).partition("=")
+        if not equals or not key.strip().isidentifier():
             raise click.UsageError(
                 f"--set takes a parameter and its value, such as alpha=0.1; got "
-                f"{text!r}."
+                f"{value!r}."
             )
         try:
-            settings[name.strip()] = ast.literal_eval(value.strip())
+            return key.strip(), ast.literal_eval(text.strip())
         except (ValueError, SyntaxError):
-            settings[name.strip()] = value.strip()
-    return settings
+            return key.strip(), text.strip()
 
 
 @contextmanager

@@ -45,18 +45,20 @@ def format_option(command: _Function) -> _Function:
     )(command)
 
 
-def _check_separator(
-    ctx: click.Context, param: click.Parameter, value: str | None
-) -> str | None:
-    if value is None:
-        return None
-    mark = SEPARATORS.get(value, value)
-    if len(mark) != 1 or not mark.isascii() or mark.isalnum() or mark in '"\r\n.-':
-        raise click.BadParameter(
-            f"give one character that is in no number or name, such as ';'; got "
-            f"{value!r}."
-        )
-    return mark
+class Separator(click.ParamType):  # type: ignore[type-arg]
+    """A character that separates columns."""
+
+    name = "separator"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        """Return the character, or end the command."""
+        mark = SEPARATORS.get(value, value)
+        if len(mark) != 1 or not mark.isascii() or mark.isalnum() or mark in '"\r\n.-':
+            raise click.BadParameter(
+                "give one character that is in no number or name, such as ';'; got "
+                f"{value!r}."
+            )
+        return str(mark)
 
 
 def separator_option(command: _Function) -> _Function:
@@ -64,7 +66,7 @@ def separator_option(command: _Function) -> _Function:
     return click.option(
         "--separator",
         metavar="C",
-        callback=_check_separator,
+        type=Separator(),
         help="What is between the columns of a CSV, if it is no comma, such as ';'.",
     )(command)
 

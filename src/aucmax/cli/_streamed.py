@@ -12,7 +12,7 @@ from scipy import sparse
 
 from aucmax._utils.optional import import_optional
 from aucmax._utils.typing import BoolArray
-from aucmax.cli._data import AllBut, TableInput
+from aucmax.cli._data import TableInput, all_but
 from aucmax.cli._fitting import SAMPLE_ROWS, score_rows, take
 from aucmax.io import Checkpoints, read_batches
 from aucmax.io.tables.files import look_at
@@ -107,7 +107,7 @@ def open_stream(rows: TableInput, drop: Sequence[str], positive: str | None) -> 
             rows.sources,
             rows.format,
             target=rows.target,
-            columns=AllBut(rows, drop),
+            columns=partial(all_but, rows, drop),
             separator=rows.separator,
         )
         kinds = tables.kinds

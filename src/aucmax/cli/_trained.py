@@ -3,12 +3,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from aucmax.cli._base import count, tell
-from aucmax.cli._data import Chooser, Problem, TableInput
+from aucmax.cli._data import Problem, TableInput, all_but, refuse_name
 from aucmax.io import Table, UntrustedModel, load, read_metadata
 from aucmax.io._errors import short
 from aucmax.io.tables.labels import Labels, label_text, match_labels, shown
@@ -90,39 +91,33 @@ def _labels(told: Any, classes: Any) -> Labels:
     return Labels(label_text(classes[0]), label_text(classes[1]))
 
 
-class Exactly(Chooser):
-    """The columns of a model, and others to keep; says what else there is."""
-
-    def __init__(
-        self, rows: TableInput, expected: Expected, keep: Sequence[str]
-    ) -> None:
-        super().__init__(rows)
-        self.expected = expected
-        self.keep = keep
-
-    def choose(self, names: Sequence[str]) -> list[str]:
-        """Return those of the names that are read."""
-        source, target = self.rows.name, self.expected.target
-        missing = [name for name in self.expected.names if name not in names]
-        if missing:
-            raise ValueError(
-                f"{source} lacks {count(len(missing), 'column')} of the model: "
-                f"{shown(missing)}. It has: {shown(names)}."
-            )
-        for name in self.keep:
-            self.need(name, names, "to keep")
-        wanted = list(dict.fromkeys([*self.expected.names, *self.keep]))
-        extra = [name for name in names if name not in wanted]
-        if target in extra:
-            extra.remove(target)
-            tell(
-                f"Note: column {short(target)} of {source}, the target of the model, "
-                "is left out."
-            )
-        if extra:
-            n_columns = count(len(extra), "column")
-            tell(f"Note: {n_columns} of {source} unknown to the model: {shown(extra)}.")
-        return wanted
+def columns_of(
+    expected: Expected, rows: TableInput, keep: Sequence[str], names: Sequence[str]
+) -> list[str]:
+    """Return the columns of a model, and those to keep; say what else there is."""
+    names, source, target = all_but(rows, (), names), rows.name, expected.target
+    if not expected.names:
+        return names
+    if missing := [name for name in expected.names if name not in names]:
+        raise ValueError(
+            f"{source} lacks {count(len(missing), 'column')} of the model: "
+            f"{shown(missing)}. It has: {shown(names)}."
+        )
+    for name in keep:
+        if name not in names:
+            refuse_name(rows, name, names, "to keep")
+    wanted = list(dict.fromkeys([*expected.names, *keep]))
+    extra = [name for name in names if name not in wanted]
+    if target in extra:
+        extra.remove(target)
+        tell(
+            f"Note: column {short(target)} of {source}, the target of the model, is "
+            "left out."
+        )
+    if extra:
+        n_columns = count(len(extra), "column")
+        tell(f"Note: {n_columns} of {source} unknown to the model: {shown(extra)}.")
+    return wanted
 
 
 def read_for(
@@ -145,7 +140,7 @@ def read_for(
             f"{rows.name} is in LIBSVM's format, whose columns have no names, but "
             "names are needed here. Give a table with names."
         )
-    columns = Exactly(rows, expected, keep) if expected.names else Chooser(rows)
+    columns = partial(columns_of, expected, rows, keep)
     table = read_sources(
         rows.sources,
         rows.format,

@@ -10,7 +10,6 @@ import click
 
 from aucmax.cli._base import (
     Command,
-    check_apart,
     check_new,
     examples,
     json_option,
@@ -20,7 +19,7 @@ from aucmax.cli._base import (
     tell,
     tell_progress,
 )
-from aucmax.cli._models import MODELS, check_model, make_estimator, make_model
+from aucmax.cli._models import MODELS, ModelName, make_estimator, make_model
 from aucmax.cli._options import (
     Finite,
     drop_option,
@@ -103,14 +102,14 @@ def compare(
     zero says that a model is worse than the best one by more than chance. The tests
     ignore that the models were fitted to rows in common, so they are a guide.
     """
-    names = list(dict.fromkeys(map(check_model, split_names(models, MODELS) or ())))
+    given = split_names(models, MODELS) or ()
+    names = list(dict.fromkeys(ModelName().convert(n, None, None) for n in given))
     if time_budget is not None and names and "auto" not in names:
         raise click.UsageError(
             "--time-budget is for the model auto, which is not among --models."
         )
     if plot is not None:
-        check_apart(plot, data)
-        check_new(plot, force=force)
+        check_new(plot, data, force=force)
 
     from aucmax.cli._data import open_input, read_problem
     from aucmax.cli._fitting import check_folds

@@ -9,7 +9,6 @@ import click
 
 from aucmax.cli._base import (
     Command,
-    check_apart,
     check_new,
     examples,
     finite_or_none,
@@ -107,8 +106,7 @@ def evaluate(
     (DeLong), the partial AUC, and the threshold of the least cost.
     """
     if plot is not None:
-        check_apart(plot, data, model)
-        check_new(plot, force=force)
+        check_new(plot, data, model, force=force)
     from aucmax.cli._data import open_input
     from aucmax.cli._fitting import score_rows
     from aucmax.cli._trained import open_model, read_test

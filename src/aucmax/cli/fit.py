@@ -11,7 +11,6 @@ import click
 
 from aucmax.cli._base import (
     Command,
-    check_apart,
     check_new,
     count,
     examples,
@@ -28,10 +27,10 @@ from aucmax.cli._models import (
     DASK_MODELS,
     IN_BATCHES,
     MODELS,
-    check_model,
+    ModelName,
+    Setting,
     make_estimator,
     make_model,
-    parse_settings,
     told_settings,
 )
 from aucmax.cli._options import (
@@ -56,6 +55,18 @@ FOLDS = 5
 OUT_OF_FOLD, HELD_OUT = "out of fold", "on rows before they were learned"
 LEFT_OUT = "on rows that were left out"
 FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+class Folds(click.IntRange):
+    """A number of folds, which is not one."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the number, or end the command."""
+        if super().convert(value, param, ctx) == 1:
+            raise click.UsageError(
+                "One fold leaves no rows to learn from. Give --cv 2."
+            )
+        return super().convert(value, param, ctx)
 
 
 class _Result(NamedTuple):
@@ -85,6 +96,7 @@ class _Result(NamedTuple):
     "--model",
     "name",
     metavar="NAME",
+    type=ModelName(),
     default="auto",
     show_default=True,
     help=f"One of: {', '.join(MODELS)}.",
@@ -93,6 +105,7 @@ class _Result(NamedTuple):
     "--set",
     "settings",
     metavar="NAME=VALUE",
+    type=Setting(),
     multiple=True,
     help="A parameter of the model; may be given several times.",
 )
@@ -117,7 +130,7 @@ class _Result(NamedTuple):
 @click.option(
     "--cv",
     metavar="K",
-    type=click.IntRange(min=0),
+    type=Folds(min=0),
     help=f"Folds to measure the AUC with, 0 for none; {FOLDS} if not given, none with "
     "--test. The model auto has its own; online learners of very many rows are "
     "measured on a part of them before they learn it.",
@@ -131,7 +144,7 @@ def fit(
     data: str,
     target: str | None,
     name: str,
-    settings: tuple[str, ...],
+    settings: tuple[tuple[str, Any], ...],
     drop: tuple[str, ...],
     positive: str | None,
     test: str | None,
@@ -161,14 +174,14 @@ def fit(
     over it, or of all if there are no more; text that is not among them counts as
     missing.
     """
-    name = check_model(name)
     stream = stream or checkpoint is not None or dask_scheduler is not None
     if every is not None and checkpoint is None:
         raise click.UsageError("--every N is for --checkpoint DIR only.")
     if stream:
         _check_stream(name, data, cv, checkpoint, dask_scheduler)
-    _check_combination(name, data, test, time_budget, cv)
-    chosen = parse_settings(settings)
+    if time_budget is not None and name != "auto":
+        raise click.UsageError("--time-budget is for --model auto only.")
+    chosen = dict(settings)
 
     from aucmax.cli._data import Problem, open_alike, open_input, read_problem
     from aucmax.cli._streamed import FitOptions, Stream, open_stream
@@ -178,12 +191,9 @@ def fit(
     rows = open_input(data, format, separator, target)
     test_rows = None if test is None else open_alike(test, format, separator, rows)
     out = out or Path(f"{_stem(data)}.skops")
-    check_apart(out, data, test, card)
+    check_new(out, data, test, card, force=force)
     if card is not None:
-        check_apart(card, data, test)
-    for path in (out, card):
-        if path is not None:
-            check_new(path, force=force)
+        check_new(card, data, test, force=force)
     more = {} if time_budget is None else {"time_budget": time_budget}
     estimator = make_estimator(
         name, chosen, seed=seed, verbose=int(is_watched()), **more
@@ -195,7 +205,8 @@ def fit(
     n_folds = (0 if test else FOLDS) if cv is None else cv
     with told_settings(name, chosen):
         if isinstance(problem, Problem):
-            result = _train(name, estimator, problem, n_folds, seed)
+            train = _train_auto if name == "auto" else _train
+            result = train(name, estimator, problem, n_folds, seed)
         else:
             options = FitOptions(
                 checkpoint, every or 1, dask_scheduler, DASK_MODELS.get(name)
@@ -230,20 +241,6 @@ def _stem(data: str) -> str:
     path = Path(data)
     has_no_name = data == "-" or (glob.has_magic(path.name) and not path.exists())
     return "model" if has_no_name else path.name.partition(".")[0] or "model"
-
-
-def _check_combination(
-    name: str, data: str, test: str | None, time_budget: float | None, cv: int | None
-) -> None:
-    """End the command if options do not go together."""
-    if time_budget is not None and name != "auto":
-        raise click.UsageError("--time-budget is for --model auto only.")
-    if cv == 1:
-        raise click.UsageError("One fold leaves no rows to learn from. Give --cv 2.")
-    if data == test == "-":
-        raise click.UsageError(
-            "The standard input can be read only once. Give DATA or --test as a file."
-        )
 
 
 def _check_stream(
@@ -289,6 +286,19 @@ def _train_stream(
     return _Result(_quiet(model), time.perf_counter() - start, interval, LEFT_OUT)
 
 
+def _train_auto(
+    name: str, model: Any, problem: "Problem", n_folds: int, seed: int
+) -> _Result:
+    """Fit the model that cross-validates by itself."""
+    start = time.perf_counter()
+    model.fit(problem.X, problem.y)
+    seconds = time.perf_counter() - start
+    interval = model.auc_interval_
+    # Of a class with one row nothing could be left out to measure by.
+    known = None if math.isnan(interval.auc) else interval
+    return _Result(_quiet(model), seconds, known, OUT_OF_FOLD)
+
+
 def _train(
     name: str, estimator: Any, problem: "Problem", n_folds: int, seed: int
 ) -> _Result:
@@ -305,18 +315,13 @@ def _train(
     X, y, is_pos, *_ = problem
     model = make_model(name, estimator, is_sparse=not problem.kinds)
     start = time.perf_counter()
-    if is_streamed(estimator, len(y), MODELS[name].streams):
+    if MODELS[name].streams and is_streamed(estimator, len(y)):
         interval = learn_in_batches(model, X, y, is_pos, seed)
         return _Result(_quiet(model), time.perf_counter() - start, interval, HELD_OUT)
-    if name != "auto" and n_folds:
+    if n_folds:
         n_folds = check_folds(n_folds, is_pos, str(problem.place))
     model.fit(X, y)
     seconds = time.perf_counter() - start
-    if name == "auto":
-        interval = model.auc_interval_
-        # Of a class with one row nothing could be left out to measure by.
-        known = None if math.isnan(interval.auc) else interval
-        return _Result(_quiet(model), seconds, known, OUT_OF_FOLD)
     if not n_folds:
         return _Result(_quiet(model), seconds, None, "")
     found = out_of_fold(

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from aucmax.cli._base import Command, check_apart, check_new, examples, fail, tell
+from aucmax.cli._base import Command, check_new, examples, fail, tell
 from aucmax.cli._options import (
     force_option,
     format_option,
@@ -82,8 +82,7 @@ def predict(
             "DATA."
         )
     if out is not None:
-        check_apart(out, data, model)
-        check_new(out, force=force)
+        check_new(out, data, model, force=force)
     elif sys.stdout is None:
         fail("The standard output is closed. Name a file with --out.")
     from aucmax.cli._data import open_input

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from aucmax._utils.optional import import_optional
 from aucmax.io.tables.errors import naming
 from aucmax.io.tables.source import Source
-from aucmax.io.tables.text import Schema, check_names
+from aucmax.io.tables.text import Schema, check_header
 
 # Without a buffer, all of a column in a row group would be read at once.
 BUFFER_BYTES = 2**16
@@ -179,7 +179,7 @@ def validated(content: Any) -> Any:
 
 def types_of(source: Source, schema: Any) -> Schema:
     """Return types of columns by name, without those that are labels of rows."""
-    check_names(source, schema.names)
+    check_header(source, schema.names)
     # What pandas says of a table it wrote; an index of 0, 1, 2... is a dict there.
     metadata = schema.pandas_metadata
     index = metadata.get("index_columns") if isinstance(metadata, dict) else None

@@ -15,17 +15,12 @@ Columns: TypeAlias = Sequence[str | int] | Callable[[Sequence[str]], Sequence[st
 
 
 class Picked(NamedTuple):
-    """Names of columns."""
+    """Names of columns; all of them begin with the target, and end with the weight."""
 
     target: str | None
     features: list[str]
     weight: str | None
-
-    @property
-    def all(self) -> list[str]:
-        """All names, of the target first."""
-        roles = (self.target, *self.features, self.weight)
-        return [name for name in roles if name is not None]
+    all: list[str]
 
 
 def pick_columns(
@@ -39,16 +34,21 @@ def pick_columns(
     columns = columns(names) if callable(columns) else columns
     if isinstance(columns, str):
         raise TableError(f"columns must be a list of names; got the text {columns!r}")
-    target = None if target is None else find_name(file, names, target)
-    weight = None if weight is None else find_name(file, names, weight)
+    known: set[Any] = {None, *names}
+    if target not in known:
+        target = find_name(file, names, target)
+    if weight not in known:
+        weight = find_name(file, names, weight)
     if columns is None:
         features = [name for name in names if name not in (target, weight)]
     else:
-        known = set(names)
         features = [
-            name if name in known else find_name(file, names, name) for name in columns
+            name if name in known else find_name(file, names, name)  # type: ignore[misc]
+            for name in columns
         ]
-    picked = Picked(target, features, weight)
+    roles = [target, *features, weight]
+    every = [str(name) for name in roles if name is not None]
+    picked = Picked(target, features, weight, every)  # type: ignore[arg-type]
     if "" in picked.all:
         raise TableError(
             f"has no name for its column {names.index('')}, counted from 0",

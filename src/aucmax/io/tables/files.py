@@ -5,6 +5,8 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from aucmax._utils.optional import import_optional
 from aucmax.io.tables.columnar import ArrowReader, ParquetReader, Piece
 from aucmax.io.tables.columns import (
@@ -17,10 +19,17 @@ from aucmax.io.tables.columns import (
 from aucmax.io.tables.errors import TableError
 from aucmax.io.tables.json_lines import JsonReader
 from aucmax.io.tables.lines import UNFINISHED
-from aucmax.io.tables.schema import ColumnKinds, check_roles, given_types, merge_kinds
+from aucmax.io.tables.schema import (
+    ColumnKinds,
+    find_kinds,
+    given_types,
+    label_dtype,
+)
 from aucmax.io.tables.source import Source, name_all
 from aucmax.io.tables.text import EMPTY, SEPARATORS, Schema, TextReader
 
+# Formats whose numbers are written as text.
+PARSED = (*SEPARATORS, "jsonl")
 READERS: dict[str, Any] = {
     "parquet": ParquetReader,
     "arrow": ArrowReader,
@@ -49,6 +58,11 @@ class TableFile(NamedTuple):
     schema: Schema
     n_rows: int | None
 
+    def typed(self, types: Schema) -> "TableFile":
+        """Return the same text file, to be read with these types."""
+        schema = self.schema | types
+        return TableFile(replace(self.reader, types=schema), schema, self.n_rows)
+
 
 @dataclass(frozen=True)
 class TableFiles:
@@ -64,25 +78,26 @@ class TableFiles:
         The columns that are asked for.
     kinds : dict of str to str
         What the features hold: "number", "date" or "text".
+    labels : dtype
+        Type of the labels.
     whole : frozenset of str
         Features of text files that look like whole numbers.
+    name : str
+        What to call all files in a message.
     """
 
     format: str
     files: tuple[TableFile, ...]
     picked: Picked
     kinds: ColumnKinds
+    labels: np.dtype[Any]
     whole: frozenset[str]
+    name: str
 
     @property
     def sources(self) -> tuple[Source, ...]:
         """The files, in order."""
         return tuple(file.reader.source for file in self.files)
-
-    @property
-    def name(self) -> str:
-        """What to call all of them in a message."""
-        return name_all(self.sources)
 
     @property
     def n_rows(self) -> int | None:
@@ -128,28 +143,18 @@ class TableFiles:
                 yield reader.source.name, piece
             skip = 0
 
-    def only(self, features: Sequence[str]) -> "TableFiles":
-        """Return the same files with fewer features."""
-        picked = self.picked._replace(features=list(features))
-        return replace(self, picked=picked)
-
     def with_floats(self, names: Iterable[str]) -> "TableFiles":
         """Return the same files, where numbers with a point may follow whole ones."""
         double = import_optional("pyarrow", "io").float64()
         types = dict.fromkeys(self.whole.intersection(names), double)
-        return self._retyped(types) if types else self
+        if not types:
+            return self
+        return replace(self, files=tuple(file.typed(types) for file in self.files))
 
     def refuse_no_rows(self) -> TableError:
         """Return the error that there are none."""
         below = " below the names of its columns" if self.format in SEPARATORS else ""
         return TableError(f"has no rows{below}", UNFINISHED, file=self.name)
-
-    def _retyped(self, types: Schema) -> "TableFiles":
-        files = []
-        for reader, schema, n_rows in self.files:
-            new = schema | types
-            files.append(TableFile(replace(reader, types=new), new, n_rows))
-        return replace(self, files=tuple(files))
 
 
 def look_at(
@@ -179,29 +184,34 @@ def look_at(
             reader = READERS[format](source)
         files.append(TableFile(reader, *reader.schema()))
     names = [source.name for source in sources]
-    schemas = [file.schema for file in files]
-    header = list(schemas[0])
+    header = list(files[0].schema)
     picked = pick_columns(names[0], header, target, columns, weight)
-    check_same_columns(
-        names, list(map(list, schemas)), picked, takes_all=columns is None
-    )
-    tables = TableFiles(format, tuple(files), picked, {}, frozenset())
+    if len(files) > 1:
+        headers = [list(file.schema) for file in files]
+        check_same_columns(names, headers, picked, takes_all=columns is None)
+    whole = frozenset[str]()
     if format in SEPARATORS:
-        given = given_types(types or {})
-        for name in given:
-            find_name(names[0], header, name)
+        given: Schema = {}
+        if types:
+            given = given_types(types)
+            for name in given:
+                find_name(names[0], header, name)
         null = arrow.null()
-        filled = (s for s in schemas if any(kind != null for kind in s.values()))
-        found = next(filled, schemas[0])
-        chosen = {name: found[name] for name in picked.all}
-        whole = {n for n in picked.features if chosen[n] == arrow.int64()} - set(given)
+        has_rows = (file for file in files if set(file.schema.values()) != {null})
+        found = next(has_rows, files[0]).schema
+        chosen = {name: given.get(name, found[name]) for name in picked.all}
         for name, kind in chosen.items():
             if kind == null:
                 is_target = name == picked.target
                 chosen[name] = arrow.string() if is_target else arrow.float64()
-        chosen |= {n: kind for n, kind in given.items() if n in chosen}
-        tables = replace(tables, whole=frozenset(whole))._retyped(chosen)
-        schemas = [file.schema for file in tables.files]
-    kinds = merge_kinds(picked.all, names, schemas)
-    features = check_roles(names[0], schemas[0], kinds, picked.target, picked.weight)
-    return replace(tables, kinds=features)
+        whole = frozenset(
+            name
+            for name in picked.features
+            if chosen[name] == arrow.int64() and name not in given
+        )
+        files = [file.typed(chosen) for file in files]
+    schemas = [file.schema for file in files]
+    kinds = find_kinds(picked.all, names, schemas, picked.target, picked.weight)
+    labels = label_dtype([s[picked.target] for s in schemas if picked.target])
+    name = names[0] if len(names) == 1 else name_all(sources)
+    return TableFiles(format, tuple(files), picked, kinds, labels, whole, name)

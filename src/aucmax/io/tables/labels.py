@@ -61,7 +61,7 @@ def find_labels(
         place.fail(
             f"is {brief(texts[0])} in all rows", "rows of two classes are needed"
         )
-    if positive is None and _looks_continuous(values):
+    if positive is None and len(values) > 2 and _looks_continuous(values):
         place.fail(
             f"looks continuous: it has {len(values):,} values, from {texts[0]} to "
             f"{texts[-1]}, where two classes are needed",
@@ -138,7 +138,7 @@ def brief(value: Any) -> str:
 
 def _looks_continuous(values: NDArray[Any]) -> bool:
     """Say whether labels seem to be quantities rather than classes."""
-    if len(values) <= 2 or values.dtype.kind not in "iuf":
+    if values.dtype.kind not in "iuf":
         return False
     is_whole = values.dtype.kind != "f" or (values == np.rint(values)).all()
     return len(values) > MOST_CLASSES or not is_whole

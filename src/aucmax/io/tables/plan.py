@@ -27,8 +27,8 @@ from aucmax.io.tables.blocks import (
 )
 from aucmax.io.tables.columnar import Piece
 from aucmax.io.tables.errors import Option, TableError
-from aucmax.io.tables.files import TableFiles
-from aucmax.io.tables.schema import DATE, TEXT, feature_dtype, label_dtype
+from aucmax.io.tables.files import PARSED, TableFiles
+from aucmax.io.tables.schema import DATE, TEXT, feature_dtype
 from aucmax.io.tables.source import Source
 from aucmax.io.tables.text import SEPARATORS
 from aucmax.io.tables.values import Rules
@@ -252,10 +252,13 @@ def plan_tables(
             raise TableError(
                 f"missing must be a number that {rules.dtype} holds; got {missing!r}"
             )
-    labels = label_dtype(tables.types(picked.target))
-    parsed = tables.format in SEPARATORS
     layout = Layout(
-        picked.target, labels, picked.weight, tuple(features), rules, parsed
+        picked.target,
+        tables.labels,
+        picked.weight,
+        tuple(features),
+        rules,
+        tables.format in PARSED,
     )
     return TablePlan(tables.with_floats(tables.whole), layout, in_threads)
 

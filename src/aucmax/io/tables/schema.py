@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What columns hold, found once: the same whole, in batches, and on a cluster."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,19 +22,34 @@ WORDS = {
     EMPTY: "nothing",
     OTHER: "other values",
 }
+# What columns may hold.
+ROLES = {
+    "feature": (NUMBER, TEXT, DATE, EMPTY),
+    "target": (NUMBER, TEXT, EMPTY),
+    "weight": (NUMBER, EMPTY),
+}
+NEEDS = {
+    "target": "labels are numbers, text, or true and false",
+    "weight": "weights are numbers",
+}
 
 
 def kind_of(kind: Any) -> str:
     """Return what values of a type of Arrow are to us."""
-    # Extension types that are defined in Python have no hash.
-    return _kind_of(kind) if isinstance(kind, Hashable) else OTHER
-
-
-@cache
-def _kind_of(kind: Any) -> str:
     types = import_optional("pyarrow", "io").types
+    held = kind.value_type if types.is_dictionary(kind) else kind
     if types.is_null(kind):
         return EMPTY
+    is_text = (
+        types.is_string(held)
+        or types.is_large_string(held)
+        # pyarrow has it from version 16 on.
+        or getattr(types, "is_string_view", types.is_string)(held)
+    )
+    if held is not kind:
+        return TEXT if is_text or types.is_integer(held) else OTHER
+    if is_text or types.is_time(kind):
+        return TEXT
     if (
         types.is_boolean(kind)
         or types.is_integer(kind)
@@ -43,111 +57,69 @@ def _kind_of(kind: Any) -> str:
         or types.is_decimal(kind)
     ):
         return NUMBER
-    if is_text(kind) or types.is_time(kind):
-        return TEXT
     if types.is_date(kind) or types.is_timestamp(kind) or types.is_duration(kind):
         return DATE
-    if types.is_dictionary(kind) and (
-        is_text(kind.value_type) or types.is_integer(kind.value_type)
-    ):
-        return TEXT
     return OTHER
 
 
-def is_text(kind: Any) -> bool:
-    """Say whether values are text, in whatever form."""
-    types = import_optional("pyarrow", "io").types
-    return bool(
-        types.is_string(kind)
-        or types.is_large_string(kind)
-        # pyarrow has it from version 16 on.
-        or getattr(types, "is_string_view", types.is_string)(kind)
-    )
-
-
-def plain(kind: Any) -> Any:
-    """Return the type of the values of a dictionary, or the type itself."""
-    is_dictionary = import_optional("pyarrow", "io").types.is_dictionary(kind)
-    return kind.value_type if is_dictionary else kind
-
-
-def merge_kinds(
-    names: Sequence[str], files: Sequence[str], schemas: Sequence[Schema]
-) -> dict[str, str]:
-    """Return what columns hold in all files, or raise if that is not the same."""
+def find_kinds(
+    names: Sequence[str],
+    files: Sequence[str],
+    schemas: Sequence[Schema],
+    target: str | None,
+    weight: str | None,
+) -> ColumnKinds:
+    """Return the kinds of the features; raise if files differ, or a role is not met."""
     kinds = {}
     for name in names:
-        found, where = EMPTY, 0
+        kind, where = EMPTY, 0
         for k, schema in enumerate(schemas):
             here = kind_of(schema[name])
-            if found == EMPTY:
-                found, where = here, k
-            elif here not in (EMPTY, found):
+            if kind == EMPTY:
+                kind, where = here, k
+            elif here not in (EMPTY, kind):
                 raise TableError(
-                    f"holds {WORDS[here]} ({schema[name]}), but {WORDS[found]} "
+                    f"holds {WORDS[here]} ({schema[name]}), but {WORDS[kind]} "
                     f"({schemas[where][name]}) in {files[where]}",
                     "write it the same way in all files",
                     Option("columns"),
                     file=files[k],
                     column=name,
                 )
-        kinds[name] = found
-    return kinds
-
-
-def check_roles(
-    file: str, schema: Schema, kinds: Mapping[str, str], target: Any, weight: Any
-) -> ColumnKinds:
-    """Return the kinds of the features, or raise if a column cannot be what it is."""
-    if target is not None and not (
-        {kinds[target], kind_of(plain(schema[target]))} <= {NUMBER, TEXT, EMPTY}
-    ):
-        raise TableError(
-            f"holds {schema[target]} values, but it is the target, and labels are "
-            "numbers, text, or true and false",
-            "choose another target",
-            file=file,
-            column=target,
-        )
-    if weight is not None and kinds[weight] not in (NUMBER, EMPTY):
-        raise TableError(
-            f"holds {WORDS[kinds[weight]]} ({schema[weight]}), but it is the weight, "
-            "and weights are numbers",
-            "choose another weight",
-            file=file,
-            column=weight,
-        )
-    features = {}
-    for name, kind in kinds.items():
+        role = "feature"
         if name in (target, weight):
-            continue
-        if kind == OTHER:
+            role = "target" if name == target else "weight"
+        if kind not in ROLES[role]:
+            problem = f"holds {schemas[where][name]} values"
+            if role == "feature":
+                advice = "turn it into columns of numbers or text"
+                raise TableError(
+                    problem, Option("columns"), advice, file=files[where], column=name
+                )
             raise TableError(
-                f"holds {schema[name]} values",
-                Option("columns"),
-                "turn it into columns of numbers or text",
-                file=file,
+                f"{problem}, but it is the {role}, and {NEEDS[role]}",
+                f"choose another {role}",
+                file=files[where],
                 column=name,
             )
-        features[name] = NUMBER if kind == EMPTY else kind
-    return features
+        if role == "feature":
+            kinds[name] = NUMBER if kind == EMPTY else kind
+    return kinds
 
 
 def label_dtype(kinds: Iterable[Any]) -> np.dtype[Any]:
     """Return the type of labels that come in these types of Arrow."""
-    dtypes = [_numpy(plain(kind)) for kind in kinds if kind_of(plain(kind)) != EMPTY]
-    if not dtypes or any(dtype.kind == "O" for dtype in dtypes):
-        return np.dtype(object)
-    return np.result_type(*dtypes)
-
-
-def _numpy(kind: Any) -> Any:
     types = import_optional("pyarrow", "io").types
-    if kind_of(kind) == TEXT:
-        return np.dtype(object)
-    if types.is_decimal(kind):
-        return np.dtype(np.float64)
-    return np.dtype(kind.to_pandas_dtype())
+    dtypes = []
+    for kind in kinds:
+        held = kind.value_type if types.is_dictionary(kind) else kind
+        if kind_of(held) == TEXT:
+            return np.dtype(object)
+        if types.is_decimal(held):
+            dtypes.append(np.dtype(np.float64))
+        elif not types.is_null(held):
+            dtypes.append(np.dtype(held.to_pandas_dtype()))
+    return np.result_type(*dtypes) if dtypes else np.dtype(object)
 
 
 def feature_dtype(kinds: Iterable[Any], dtype: str) -> np.dtype[Any]:

@@ -114,7 +114,7 @@ class Source:
 
     def check_unchanged(self) -> None:
         """Raise if the file is not what it was when it was first looked at."""
-        if self.path is not None and _look(self.path) != self.state:
+        if self.path is not None and open_path(self.path).state != self.state:
             raise TableError(
                 "has changed since read_batches looked at it",
                 "call read_batches again when nobody writes to it",
@@ -132,20 +132,16 @@ def open_binary(path: Path, suffix: str | None = None) -> IO[bytes]:
 def open_path(path: str | os.PathLike[str]) -> Source:
     """Return a file as a source; raise if there is none."""
     file = Path(path)
-    state = _look(file)
+    if not file.is_file():
+        raise FileNotFoundError(f"There is no file {file}.")
+    known = file.stat()
+    state = known.st_size, known.st_mtime_ns
     if file.suffix not in OPENERS:
         return Source(str(file), file.suffix, "", file, state)
     suffix = file.with_suffix("").suffix
     if file.suffix == ".zip":
         suffix = _suffix_in_zip(file, str(file)) or suffix
     return Source(str(file), suffix, file.suffix, file, state)
-
-
-def _look(file: Path) -> tuple[int, int]:
-    if not file.is_file():
-        raise FileNotFoundError(f"There is no file {file}.")
-    state = file.stat()
-    return state.st_size, state.st_mtime_ns
 
 
 def open_sources(given: Any) -> tuple[Source, ...]:
@@ -166,7 +162,8 @@ def open_sources(given: Any) -> tuple[Source, ...]:
         name = name if isinstance(name, str) else "the file given"
         return (_read_stream(given, name),)
     if isinstance(given, str | os.PathLike):
-        return tuple(map(open_path, _expand(given)))
+        is_file = os.path.isfile(given)
+        return tuple(map(open_path, [given] if is_file else _expand(given)))
     if not isinstance(given, Sequence) or isinstance(given, bytes):
         raise TableError(
             "paths must be a path, a pattern, a folder, a file or a list of those; got "

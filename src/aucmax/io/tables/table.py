@@ -13,9 +13,9 @@ from aucmax._utils.optional import import_optional
 from aucmax._utils.typing import Matrix
 from aucmax.io.tables.columns import Columns
 from aucmax.io.tables.errors import Option, TableError, naming
-from aucmax.io.tables.files import TableFiles, look_at
+from aucmax.io.tables.files import PARSED, TableFiles, look_at
 from aucmax.io.tables.libsvm import read_rows
-from aucmax.io.tables.schema import ColumnKinds, label_dtype, to_frame
+from aucmax.io.tables.schema import ColumnKinds, to_frame
 from aucmax.io.tables.source import Source, format_of, name_all, open_sources
 from aucmax.io.tables.text import SEPARATORS
 from aucmax.io.tables.values import Place, read_labels
@@ -171,22 +171,25 @@ def read_sources(
     widened: list[str] = []
     while True:
         try:
-            return _read(tables.with_floats(widened))
+            return _read(tables)
         except TableError as error:
             if error.column in widened or error.column not in tables.whole:
                 raise
             # Numbers with a point may have followed whole ones.
             widened.append(error.column)
+            tables = tables.with_floats(widened)
 
 
 def _read(tables: TableFiles) -> Table:
     """Put together what is read in batches."""
     arrow = import_optional("pyarrow", "io")
-    target, features, _ = tables.picked
+    target, features, *_ = tables.picked
     labels, parts = [], []
     for file, row, batch in tables.batches():
         if target is not None:
-            labels.append(_labels(tables, file, row, batch))
+            place, parsed = Place(file, row, target), tables.format in PARSED
+            column = batch[target]
+            labels.append(read_labels(column, place, tables.labels, parsed=parsed))
         parts.append(arrow.Table.from_batches([batch.select(features)]))
         # Not kept while the next one is read.
         del batch
@@ -203,22 +206,18 @@ def _read(tables: TableFiles) -> Table:
 def read_frames(tables: TableFiles, most_rows: int) -> Iterator[tuple[Any, Any]]:
     """Yield the same features in pandas, and labels, at most so many rows at a time."""
     arrow = import_optional("pyarrow", "io")
-    target, features, _ = tables.picked
+    target, features, *_ = tables.picked
     n_rows = 0
     for file, row, batch in tables.batches():
         for low in range(0, batch.num_rows, most_rows):
             part = batch.slice(low, most_rows)
-            y = None if target is None else _labels(tables, file, row + low, part)
+            y = None
+            if target is not None:
+                place, parsed = Place(file, row + low, target), tables.format in PARSED
+                y = read_labels(part[target], place, tables.labels, parsed=parsed)
             with naming(file):
                 X = to_frame(arrow.Table.from_batches([part.select(features)]))
             n_rows += part.num_rows
             yield X, y
     if not n_rows:
         raise tables.refuse_no_rows()
-
-
-def _labels(tables: TableFiles, file: str, row: int, batch: Any) -> NDArray[Any]:
-    target = str(tables.picked.target)
-    parsed = tables.format in (*SEPARATORS, "jsonl")
-    dtype = label_dtype(tables.types(target))
-    return read_labels(batch[target], Place(file, row, target), dtype, parsed=parsed)

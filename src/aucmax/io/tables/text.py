@@ -22,6 +22,12 @@ CONVERSION = re.compile(
     r"invalid value '(.*)'",
     re.DOTALL,
 )
+LINE_END = re.compile("[\r\n]")
+# A number, or a word for none.
+NO_NAME = re.compile(
+    r"\s*[+-]?(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|nan|inf|infinity)\s*",
+    re.IGNORECASE | re.ASCII,
+)
 KINDS = {"int64": "a whole number", "bool": "true or false", "double": "a number"}
 SEPARATORS = {"csv": ",", "tsv": "\t"}
 EMPTY = "is empty: it has no header and no rows"
@@ -56,7 +62,7 @@ class TextReader:
             names = schema.names
         except damage_errors() as error:
             self._explain(0, error)
-        self._check_names(names)
+        check_header(self.source, names, self.separator)
         # So it calls text that is not UTF-8.
         if import_optional("pyarrow", "io").binary() in schema.types:
             diagnose_text(self.source, self.separator)
@@ -79,7 +85,7 @@ class TextReader:
                 done += batch.num_rows
         except damage_errors() as error:
             self._explain(done, error, names, types)
-        if batch is not None and _has_lines(batch.column(last_name)[-1].as_py()):
+        if batch is not None and LINE_END.search(str(batch.column(last_name)[-1])):
             diagnose_text(self.source, self.separator)
 
     def _blocks(
@@ -139,7 +145,7 @@ class TextReader:
         name = self.source.name
         found = CONVERSION.search(str(error))
         # With lines in it, it is no wrong value, but all that follows an open quote.
-        if found is None or _has_lines(found[4]):
+        if found is None or LINE_END.search(found[4]):
             diagnose_text(self.source, self.separator)
             after = f", after row {done}," if done else ""
             raise damaged(f"{name}{after}", error) from error
@@ -170,25 +176,20 @@ class TextReader:
             return CONVERSION.search(str(error))
         return None
 
-    def _check_names(self, names: Sequence[str]) -> None:
-        """Raise if the first line has not the names of columns, or equal ones."""
-        name = self.source.name
-        if len(names) == 1:
-            refuse_one_cell(self.source, names[0], self.separator, ";\t,|")
-        if all(map(_is_number, names)):
-            raise TableError(
-                f"has numbers only in its first line, {short(', '.join(names))}, where "
-                "the names of the columns are expected",
-                "add a line with a name for each column",
-                Option("header"),
-                file=name,
-            )
-        check_names(self.source, names)
 
-
-def check_names(source: Source, names: Sequence[str]) -> None:
-    """Raise if two columns have the same name."""
+def check_header(source: Source, names: Sequence[str], separator: str = "") -> None:
+    """Raise if names of columns are none, or equal."""
     repeated = [name for name, count in Counter(names).items() if count > 1]
+    if separator and len(names) == 1:
+        refuse_one_cell(source, names[0], separator, ";\t,|")
+    if separator and all(map(NO_NAME.fullmatch, names)):
+        raise TableError(
+            f"has numbers only in its first line, {short(', '.join(names))}, where the "
+            "names of the columns are expected",
+            "add a line with a name for each column",
+            Option("header"),
+            file=source.name,
+        )
     if repeated:
         raise TableError(
             f"has more than one column named {listed(repeated)}",
@@ -255,16 +256,3 @@ def refuse_one_cell(source: Source, cell: str, separator: str, marks: str) -> No
         Option("separator", other),
         file=source.name,
     )
-
-
-def _has_lines(cell: Any) -> bool:
-    return isinstance(cell, str) and ("\n" in cell or "\r" in cell)
-
-
-def _is_number(text: str) -> bool:
-    """Say whether it is a number or a word for none, such as nan; not 1_0."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return "_" not in text

@@ -195,7 +195,11 @@ def read_labels(
     if column.null_count:
         _refuse_label(place, column.is_null().index(True).as_py(), "is missing")
     if dtype.kind != "O":
-        labels = _plain_labels(column).astype(dtype, copy=False)
+        if arrow.types.is_boolean(column.type):
+            column = column.cast(arrow.uint8())
+        elif arrow.types.is_decimal(column.type):
+            column = column.cast(arrow.float64())
+        labels = view(column).astype(dtype, copy=False)
         bad = ~np.isfinite(labels)
         if bad.any():
             row = int(bad.argmax())
@@ -216,15 +220,6 @@ def read_labels(
     levels[:] = texts.to_pylist()
     chosen: NDArray[Any] = levels[view(encoded.indices)]
     return chosen
-
-
-def _plain_labels(column: Any) -> NDArray[Any]:
-    arrow = import_optional("pyarrow", "io")
-    if arrow.types.is_boolean(column.type):
-        return view(column.cast(arrow.uint8())).astype(np.bool_)
-    if column.type.id not in _dtypes():
-        column = column.cast(arrow.float64())
-    return view(column)
 
 
 def _refuse_label(place: Place, row: int, problem: str) -> NoReturn:
@@ -249,7 +244,7 @@ def read_weights(column: Any, place: Place) -> FloatArray:
 def view(array: Any) -> NDArray[Any]:
     """Return the values of an array of numbers without gaps, where they are."""
     # Not to_numpy, which imports pandas.
-    dtype = _dtypes()[array.type.id]
+    dtype = np.dtype(array.type.to_pandas_dtype())
     if not len(array):
         return np.empty(0, dtype)
     start = array.offset * dtype.itemsize
