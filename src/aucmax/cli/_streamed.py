@@ -196,9 +196,10 @@ def _fit_on_cluster(
 
     with client(options.dask_scheduler):
         X, y = distributed.prepared(
-            [str(path) for path in stream.paths],
+            stream.paths,
             partial(_part, prepare, stream.kinds, stream.labels, stream.place.column),
             prepare.transform(take(stream.sample, slice(1))).shape[1],
+            columns=[*stream.kinds, str(stream.place.column)],
         )
         kind = getattr(distributed, str(options.dask_model))
         return kind(**estimator.get_params()).fit(X, y).to_local()

@@ -2,17 +2,16 @@
 """Dask arrays, dask frames and Parquet files as lists of partitions."""
 
 import os
-from collections.abc import Iterable
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from aucmax._utils.optional import import_optional
 from aucmax.distributed._cluster import dask
+from aucmax.distributed._files import file_parts
 
 HOW_TO_MAKE_ONE = (
     "Make one with dask.array.from_array(X, chunks=(rows, -1)) or "
-    "dask.dataframe.from_pandas, or give the path of a Parquet file."
+    "dask.dataframe.from_pandas, or give the path of a file."
 )
 
 
@@ -50,10 +49,17 @@ def partitions_of(
     ``local`` is the name of the class that takes rows in memory.
     """
     if is_path(X):
-        X = read_parquet(X, y)
+        if not isinstance(y, str):
+            raise TypeError(
+                "With paths y must be the name of the column with the labels, but it "
+                f"is a {type(y).__name__}. Pass that name."
+            )
+        parts = file_parts(X, target=y, weight=sample_weight)
+        has_weight = sample_weight is not None
+        return [Partition(X, y, w if has_weight else None) for X, y, w in parts]
     if not is_dask(X):
         raise TypeError(
-            f"{name} takes dask collections or Parquet paths, but X is a "
+            f"{name} takes dask collections or paths of files, but X is a "
             f"{type(X).__name__}. Use {local} for rows in memory. {HOW_TO_MAKE_ONE}"
         )
     if X.ndim != 2:
@@ -93,19 +99,6 @@ def is_path(X: Any) -> TypeGuard[Any]:
         and len(X) > 0
         and all(isinstance(path, str | os.PathLike) for path in X)
     )
-
-
-def read_parquet(X: str | os.PathLike[str] | Iterable[Any], y: Any) -> Any:
-    """Return the frame of Parquet files: a path, a folder, a glob, or several."""
-    if not isinstance(y, str):
-        raise TypeError(
-            "With Parquet paths y must be the name of the column with the labels, but "
-            f"it is a {type(y).__name__}. Pass that name."
-        )
-    paths = [X] if isinstance(X, str | os.PathLike) else list(X)
-    found = [os.fspath(path) for path in paths]
-    frames = import_optional("dask.dataframe", "dask")
-    return frames.read_parquet(found[0] if len(found) == 1 else found)
 
 
 def _aligned(X: Any, other: Any, what: str) -> Any:

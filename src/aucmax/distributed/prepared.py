@@ -8,26 +8,33 @@ from typing import Any
 import numpy as np
 
 from aucmax._utils.optional import import_optional
+from aucmax.distributed._cluster import dask
+from aucmax.distributed._files import file_parts
 
 
 def prepared(
     paths: Sequence[str | os.PathLike[str]],
     transform: Callable[[Any], tuple[Any, Any]],
     n_columns: int,
+    *,
+    columns: Sequence[str] | None = None,
 ) -> tuple[Any, Any]:
-    """Return the rows of Parquet files, and their labels, as the estimators take them.
+    """Return the rows of files, and their labels, as the estimators take them.
 
-    Nothing is read here.
+    Of the files, only what they say of their columns is read here.
 
     Parameters
     ----------
     paths : sequence of path-like
-        The files; the workers must find them under these names.
+        The files, of any format that :func:`aucmax.io.read_batches` takes but LIBSVM's;
+        the workers must find them under these names. A file of text is one part.
     transform : callable
         Takes a pandas frame with some rows of a file, returns an array or CSR matrix of
         features, and labels. It goes to the workers.
     n_columns : int
         Number of features.
+    columns : sequence of str, default=None
+        The columns of the frames; None: all.
 
     Returns
     -------
@@ -36,13 +43,9 @@ def prepared(
     y : dask array of shape (n_samples,)
         The labels.
     """
-    dask = import_optional("dask", "dask")
     array = import_optional("dask.array", "dask")
-    frame = import_optional("dask.dataframe", "dask").read_parquet(
-        [os.fspath(path) for path in paths]
-    )
     split = dask.delayed(transform, nout=2)
-    pairs = [split(part) for part in frame.to_delayed()]
+    pairs = [split(X) for X, _, _ in file_parts(paths, columns=columns)]
     X = [array.from_delayed(X, (np.nan, n_columns), dtype=np.float64) for X, _ in pairs]
     y = [array.from_delayed(y, (np.nan,), dtype=bool) for _, y in pairs]
     return (

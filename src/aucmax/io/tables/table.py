@@ -18,7 +18,7 @@ from aucmax.io.tables.libsvm import read_rows
 from aucmax.io.tables.schema import ColumnKinds, to_frame
 from aucmax.io.tables.source import Source, format_of, name_all, open_sources
 from aucmax.io.tables.text import SEPARATORS
-from aucmax.io.tables.values import Place, read_labels
+from aucmax.io.tables.values import Place, read_labels, read_weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,26 +181,43 @@ def read_sources(
 
 
 def _read(tables: TableFiles) -> Table:
-    """Put together what is read in batches."""
+    X, y, _ = read_part(tables)
+    if not len(X):
+        raise tables.refuse_no_rows()
+    return Table(X, y, tuple(tables.kinds), tables.name, tables.kinds)
+
+
+def read_part(
+    tables: TableFiles, skip: int = 0, most: int | None = None
+) -> tuple[Any, NDArray[Any] | None, NDArray[Any] | None]:
+    """Put together what is read in batches: features in pandas, labels and weights."""
     arrow = import_optional("pyarrow", "io")
-    target, features, *_ = tables.picked
-    labels, parts = [], []
-    for file, row, batch in tables.batches():
+    target, features, weight, _ = tables.picked
+    types = tables.files[0].schema
+    empty = arrow.schema([(name, types[name]) for name in features]).empty_table()
+    parts = [empty]
+    labels: list[NDArray[Any]] = [np.empty(0, tables.labels)]
+    weights = [np.empty(0)]
+    for file, row, batch in tables.batches(skip=skip):
+        n_left = batch.num_rows if most is None else skip + most - row
+        if n_left <= 0:
+            break
+        part = batch.slice(0, n_left)
         if target is not None:
             place, parsed = Place(file, row, target), tables.format in PARSED
-            column = batch[target]
+            column = part[target]
             labels.append(read_labels(column, place, tables.labels, parsed=parsed))
-        parts.append(arrow.Table.from_batches([batch.select(features)]))
+        if weight is not None:
+            weights.append(read_weights(part[weight], Place(file, row, weight)))
+        parts.append(arrow.Table.from_batches([part.select(features)]))
         # Not kept while the next one is read.
-        del batch
-    if not sum(part.num_rows for part in parts):
-        raise tables.refuse_no_rows()
+        del batch, part
     with naming(tables.name):
         content = arrow.concat_tables(parts, promote_options="permissive")
         del parts
         X = to_frame(content.unify_dictionaries())
     y = None if target is None else np.concatenate(labels)
-    return Table(X, y, tuple(features), tables.name, tables.kinds)
+    return X, y, None if weight is None else np.concatenate(weights)
 
 
 def read_frames(tables: TableFiles, most_rows: int) -> Iterator[tuple[Any, Any]]:
