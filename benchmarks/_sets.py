@@ -3,7 +3,7 @@
 
 import sys
 
-from aucmax.bench.problem import capped, load_problem
+from aucmax.bench.problem import draw_at_most, load_problem
 from aucmax.bench.protocol import load_paper
 from aucmax.datasets import DatasetUnavailable
 
@@ -24,5 +24,5 @@ def load(name, *, seed=0, cap=None):
     """Return X_train, X_test, y_train, y_test: the given split, or 80 to 20."""
     found = problem(name)
     train, test = found.split(seed)
-    train = capped(train, cap or 0, seed)
+    train = draw_at_most(train, cap or 0, seed)
     return *found.take(train, test), found.is_pos[train], found.is_pos[test]

@@ -11,8 +11,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from aucmax.losses import SquaredHinge
 from aucmax.solvers import _candidates
-from aucmax.solvers._candidates import newton_gains, pick_jointly
-from aucmax.solvers._expansion import Expansion, WhitenedDesign, factorise_gram
+from aucmax.solvers._candidates import CandidateModel
+from aucmax.solvers._expansion import Expansion, factorise_gram
 from aucmax.solvers.greedy_basis import GreedySettings, greedy_basis, schedule
 
 ALPHA = 1e-2
@@ -131,7 +131,7 @@ def test_newton_gain_is_that_of_the_model(size, weighted, rng):
     slope = K @ terms.grad + ALPHA * expansion.scores
     curvature = np.einsum("ij,jk,ik->i", K, terms.hessian, K) + ALPHA * np.diag(K)
     candidates = np.setdiff1d(np.arange(n), expansion.index)
-    gains = newton_gains(expansion, candidates)
+    gains = CandidateModel(expansion, candidates).newton_gains()
     assert_allclose(
         gains, (slope**2 / 2 / curvature)[candidates], rtol=1e-8, atol=1e-15
     )
@@ -175,7 +175,7 @@ def test_joint_choice_is_the_best_of_the_quadratic_model(rng):
     assert 20 < np.count_nonzero(expansion.terms.grad) < 40
     chosen = list(expansion.index)
     pool = np.setdiff1d(np.arange(40), chosen)
-    picks = pick_jointly(expansion, pool, 3)
+    picks = CandidateModel(expansion, pool).pick_jointly(3)
     assert len(picks) == 3
     gain = joint_gain(K, expansion)
     for pick in picks:
@@ -239,15 +239,15 @@ def test_drawn_rows_stand_for_all(rng, monkeypatch):
     # Weights of zero: far from the optimum, where slopes are large against the noise.
     expansion.append(np.arange(0, 400, 80))
     pool = np.setdiff1d(np.arange(400), expansion.index)
-    exact = newton_gains(expansion, pool)
-    joint = pick_jointly(expansion, pool, 1)
+    exact = CandidateModel(expansion, pool).newton_gains()
+    joint = CandidateModel(expansion, pool).pick_jointly(1)
     monkeypatch.setattr(_candidates, "SLOPE_ROWS", 200)
     monkeypatch.setattr(_candidates, "CURVATURE_ROWS", 200)
-    drawn = newton_gains(expansion, pool)
+    drawn = CandidateModel(expansion, pool).newton_gains()
     assert not np.array_equal(drawn, exact)
     large = exact > np.median(exact)
     assert_allclose(drawn[large], exact[large], rtol=0.4)
-    few = pick_jointly(expansion, pool, 1)
+    few = CandidateModel(expansion, pool).pick_jointly(1)
     gain = joint_gain(K, expansion)
     best, good, typical = (
         gain([*expansion.index, *picks]) for picks in (joint, few, pool[:1])
@@ -337,22 +337,6 @@ def test_float32_columns_reach_nearly_the_same(rng):
         expansion.retrain(1e-6)
         values.append(objective(K, is_pos, expansion.index, expansion.coef, 1e-4))
     assert values[1] == pytest.approx(values[0], rel=1e-3)
-
-
-def test_whitened_design_is_one_matrix(rng):
-    columns, gram = rng.normal(size=(30, 4)), np.cov(rng.normal(size=(4, 9)))
-    factor = factorise_gram(gram)
-    design = WhitenedDesign(columns, factor)
-    matrix = columns @ np.linalg.inv(factor).T
-    coef, vector, out = rng.normal(size=4), rng.normal(size=30), np.empty(30)
-    assert_allclose(design.scores(coef), matrix @ coef)
-    assert design.scores(coef, out=out) is out
-    assert_allclose(out, matrix @ coef)
-    assert_allclose(design.adjoint(vector), matrix.T @ vector)
-    assert_allclose(design.rows(np.array([3, 5])), matrix[[3, 5]])
-    assert_allclose(
-        design.rows(np.array([3, 5]), np.array([0, 2])), matrix[[3, 5]][:, [0, 2]]
-    )
 
 
 def test_bad_kernels_are_named():

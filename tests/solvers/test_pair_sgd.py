@@ -63,14 +63,15 @@ def test_decreasing_steps_reach_the_minimum(loss, block_size, dtype):
 def test_one_sample_of_the_average_is_the_last_iterate(loss, rng):
     """The average of one is NSVMSGD2."""
     X, is_pos, _ = draw_problem(rng)
-    sgd = run(X, is_pos, 500, loss=loss, step_size=0.1, average_every=500)
+    sgd = run(X, is_pos, 16, loss=loss, step_size=0.1)
     assert np.any(sgd.last())
     assert_array_equal(sgd.average(), sgd.last())
 
 
-def test_average_is_the_mean_of_the_iterates(rng):
+def test_average_is_the_mean_of_the_iterates(rng, monkeypatch):
+    monkeypatch.setattr(module, "EVERY", 4)
     X, is_pos, _ = draw_problem(rng)
-    sgd = make(average_every=4, step_size=0.1)
+    sgd = make(step_size=0.01)
     block, draws = as_block(X, is_pos), np.random.default_rng(1)
     iterates = []
 

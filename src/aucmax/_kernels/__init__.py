@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from aucmax._kernels import active_pairs as active_pairs
     from aucmax._kernels import averaged_weights as averaged_weights
     from aucmax._kernels import batches as batches
-    from aucmax._kernels import candidates as candidates
     from aucmax._kernels import counts as counts
     from aucmax._kernels import exponential as exponential
     from aucmax._kernels import low_rank as low_rank

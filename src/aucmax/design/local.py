@@ -71,38 +71,31 @@ class LocalDesign:
 
     def adjoint(self, vector: FloatArray) -> FloatArray:
         """Return ``(X - offset).T @ vector``."""
-        parts = np.zeros((len(self.blocks), self.shape[1]))
 
-        def run(k: int) -> None:
-            span, rows, transposed = self.blocks[k]
+        def add(block: _Block, sums: FloatArray) -> None:
+            part = vector[block.span]
             if self._uses_kernels:
-                _kernels.products.add_weighted_rows(rows, vector[span], parts[k])
+                _kernels.products.add_weighted_rows(block.rows, part, sums)
             else:
-                parts[k] = transposed @ vector[span].astype(self.X.dtype, copy=False)
+                sums[:] = block.transposed @ part.astype(self.X.dtype, copy=False)
 
-        self._for_each_block(run)
-        total: FloatArray = parts.sum(axis=0) if len(parts) > 1 else parts[0]
+        total = self._sum(add)
         if self._is_centred:
             total -= self.offset * vector.sum()
         return total
 
     def square_sums(self, weight: FloatArray) -> FloatArray:
         """Return ``((X - offset) ** 2).T @ weight``."""
-        parts = np.zeros((len(self.blocks), self.shape[1]))
 
-        def run(k: int) -> None:
-            span, rows, _ = self.blocks[k]
+        def add(block: _Block, sums: FloatArray) -> None:
+            rows, part = block.rows, weight[block.span]
             if isinstance(rows, np.ndarray):
-                _kernels.products.add_weighted_squares(
-                    rows, self.offset, weight[span], parts[k]
-                )
+                _kernels.products.add_weighted_squares(rows, self.offset, part, sums)
             else:
                 csr = rows.data, rows.indices, rows.indptr
-                _kernels.products.add_weighted_squares_csr(*csr, weight[span], parts[k])
+                _kernels.products.add_weighted_squares_csr(*csr, part, sums)
 
-        self._for_each_block(run)
-        total: FloatArray = parts.sum(axis=0)
-        return total
+        return self._sum(add)
 
     def rows(self, index: IntArray, columns: IntArray | None = None) -> Matrix:
         """Return the given rows of ``X - offset``."""
@@ -116,12 +109,16 @@ class LocalDesign:
             rows -= offset
         return rows
 
+    def _sum(self, add: Callable[["_Block", FloatArray], None]) -> FloatArray:
+        """Return what ``add`` puts into the sums for every block, in total."""
+        parts = np.zeros((len(self.blocks), self.shape[1]))
+        self._for_each_block(lambda k: add(self.blocks[k], parts[k]))
+        total: FloatArray = parts.sum(axis=0) if len(parts) > 1 else parts[0]
+        return total
+
     def _for_each_block(self, run: Callable[[int], None]) -> None:
-        if self._pool is None:
-            for k in range(len(self.blocks)):
-                run(k)
-        else:
-            list(self._pool.map(run, range(len(self.blocks))))
+        indices = range(len(self.blocks))
+        list(map(run, indices) if self._pool is None else self._pool.map(run, indices))
 
 
 class _Block(NamedTuple):

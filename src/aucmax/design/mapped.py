@@ -107,32 +107,16 @@ class MappedDesign:
 
     def adjoint(self, vector: FloatArray) -> FloatArray:
         """Return the transpose of the mapped rows times ``vector``."""
-        sums = np.zeros((len(self._parts), self.shape[1]))
-
-        def run(part: int) -> None:
-            for rows in self._blocks(part):
-                _kernels.products.add_weighted_rows(
-                    self._mapped(rows), vector[rows], sums[part]
-                )
-
-        self._for_each_part(run)
-        total: FloatArray = sums.sum(axis=0)
-        return total
+        add = _kernels.products.add_weighted_rows
+        return self._sum(lambda rows, values, sums: add(values, vector[rows], sums))
 
     def square_sums(self, weight: FloatArray) -> FloatArray:
         """Return the squares of the mapped rows times ``weight``."""
-        sums = np.zeros((len(self._parts), self.shape[1]))
-        nothing = np.zeros(self.shape[1], dtype=self.dtype)
-
-        def run(part: int) -> None:
-            for rows in self._blocks(part):
-                _kernels.products.add_weighted_squares(
-                    self._mapped(rows), nothing, weight[rows], sums[part]
-                )
-
-        self._for_each_part(run)
-        total: FloatArray = sums.sum(axis=0)
-        return total
+        add = _kernels.products.add_weighted_squares
+        zero = np.zeros(self.shape[1], dtype=self.dtype)
+        return self._sum(
+            lambda rows, values, sums: add(values, zero, weight[rows], sums)
+        )
 
     def rows(self, index: IntArray, columns: IntArray | None = None) -> NDArray[Any]:
         """Return the given mapped rows, and only some of their columns if given."""
@@ -184,6 +168,20 @@ class MappedDesign:
         low, high = self._parts[part]
         cuts = [*range(low, high, BLOCK_ROWS), high]
         return [slice(start, stop) for start, stop in pairwise(cuts)]
+
+    def _sum(
+        self, add: Callable[[slice, NDArray[Any], FloatArray], None]
+    ) -> FloatArray:
+        """Return what ``add`` puts into the sums for every block, in total."""
+        sums = np.zeros((len(self._parts), self.shape[1]))
+
+        def run(part: int) -> None:
+            for rows in self._blocks(part):
+                add(rows, self._mapped(rows), sums[part])
+
+        self._for_each_part(run)
+        total: FloatArray = sums.sum(axis=0)
+        return total
 
     def _for_each_part(self, run: Callable[[int], None]) -> None:
         # One thread of BLAS in each of ours, also where there is only one: with more,

@@ -66,19 +66,11 @@ class StreamedDesign:
 
     def adjoint(self, vector: FloatArray) -> FloatArray:
         """Return the sum over all batches of what each gives for its rows."""
-        total = np.zeros(self.shape[1])
-        for span, design in self._parts():
-            with one_blas_thread():
-                total += design.adjoint(vector[span])
-        return total
+        return self._sum(lambda span, design: design.adjoint(vector[span]))
 
     def square_sums(self, weight: FloatArray) -> FloatArray:
         """Return the sum over all batches of what each gives for its rows."""
-        total = np.zeros(self.shape[1])
-        for span, design in self._parts():
-            with one_blas_thread():
-                total += design.square_sums(weight[span])
-        return total
+        return self._sum(lambda span, design: design.square_sums(weight[span]))
 
     def rows(self, index: IntArray, columns: IntArray | None = None) -> Matrix:
         """Return the given rows, gathered in one pass."""
@@ -103,6 +95,13 @@ class StreamedDesign:
         back = np.empty_like(order)
         back[order] = np.arange(len(order))
         return stacked(sparse_rows)[back]
+
+    def _sum(self, part: Callable[[slice, Design], FloatArray]) -> FloatArray:
+        total = np.zeros(self.shape[1])
+        for span, design in self._parts():
+            with one_blas_thread():
+                total += part(span, design)
+        return total
 
     def _parts(self) -> Iterator[tuple[slice, Design]]:
         """Where each batch is among all rows, and its design."""

@@ -36,23 +36,24 @@ def mean_row(X: Matrix, weight: FloatArray | None = None) -> FloatArray:
     """Return the mean of the rows."""
     mass = _mass(X, weight)
     if is_sparse(X):
-        return _sparse_mean(X, mass)
-    origin, shift = _dense_mean(X, mass)
-    return origin + shift
+        return np.asarray(X.T @ mass, dtype=np.float64).ravel()
+    # Seen from one of the rows, a common offset, however large, costs no digits.
+    origin: FloatArray = X[int(np.argmax(mass > 0.0))].astype(np.float64)
+    mean = origin
+    for rows, share in _used_blocks(X, mass):
+        mean = mean + share @ (rows - origin)
+    return mean
 
 
 def _mean_power(X: Matrix, weight: FloatArray | None, power: int) -> float:
     mass = _mass(X, weight)
     with np.errstate(over="ignore", invalid="ignore"):
+        mean = mean_row(X, weight)
         if is_sparse(X):
-            return _sparse_power(X, mass, power)
-        origin, shift = _dense_mean(X, mass)
+            return _sparse_power(X, mass, mean, power)
         spread = 0.0
         for rows, share in _used_blocks(X, mass):
-            distance = np.abs(rows - origin - shift)
-            if power == 2:
-                distance *= distance
-            spread += float(share @ distance.sum(axis=1))
+            spread += float(share @ (np.abs(rows - mean) ** power).sum(axis=1))
     # Infinities may have cancelled on the way.
     return float("inf") if np.isnan(spread) else spread
 
@@ -65,18 +66,6 @@ def _mass(X: Matrix, weight: FloatArray | None) -> FloatArray:
     return np.asarray(weight / weight.sum(), dtype=np.float64)
 
 
-def _dense_mean(X: NDArray[Any], mass: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return one of the rows, and the mean as seen from it.
-
-    From there a common offset, however large, costs no digits.
-    """
-    origin = X[int(np.argmax(mass > 0.0))].astype(np.float64)
-    shift = np.zeros(X.shape[1])
-    for rows, share in _used_blocks(X, mass):
-        shift += share @ (rows - origin)
-    return origin, shift
-
-
 def _used_blocks(
     X: NDArray[Any], mass: FloatArray
 ) -> Iterator[tuple[NDArray[Any], FloatArray]]:
@@ -86,12 +75,7 @@ def _used_blocks(
         yield X[low : low + BLOCK_ROWS][used], share[used]
 
 
-def _sparse_mean(X: Matrix, mass: FloatArray) -> FloatArray:
-    return np.asarray(X.T @ mass, dtype=np.float64).ravel()
-
-
-def _sparse_power(X: Matrix, mass: FloatArray, power: int) -> float:
-    mean = _sparse_mean(X, mass)
+def _sparse_power(X: Matrix, mass: FloatArray, mean: FloatArray, power: int) -> float:
     share = np.repeat(mass, np.diff(X.indptr))
     used = share > 0.0
     share, column = share[used], X.indices[used]

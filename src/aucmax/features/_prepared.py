@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # float32 and stay in the cache. Between 512 and 4096 the time changes by a few percent.
 BLOCK_ROWS = 768
 # Where exponents could be off by more in float32, they are computed in float64; where
-# those of CSR rows still could, as they are not moved to the middle, of dense rows.
+# those of CSR rows still could, as they are seen from zero, of dense rows.
 MAX_NOISE = 1e-3
 TOO_LARGE = (
     "Distances between rows overflow: X holds values too large to square. Scale the "
@@ -68,14 +68,10 @@ class PreparedKernel:
         with np.errstate(over="ignore", invalid="ignore"):
             # Distances are the same from anywhere; seen from the middle of Y they keep
             # their digits when all rows are far from zero. A mean follows outliers.
-            if kernel.name in ("rbf", "laplacian"):
+            if kernel.name == "laplacian" or (kernel.name == "rbf" and not sparse):
                 self._offset = np.median(Y, axis=0).astype(dtype)
             columns = self._scaled(Y)
             self._right = _half_norms(columns).astype(dtype)
-            if sparse and self._offset is not None:
-                # CSR rows stay where they are: (x - m)'v = x'v - m'v.
-                self._middle = self._offset.astype(np.float64) * self._unit
-                self._right += (columns @ self._middle).astype(dtype)
             self._columns = np.ascontiguousarray(columns.T)
             self._reach = float(np.abs(self._right).max(initial=0.0))
 
@@ -91,7 +87,7 @@ class PreparedKernel:
 
     def _fill_rbf(self, rows: Matrix, out: NDArray[Any]) -> None:
         scaled = self._scaled(rows)
-        left = self._left(scaled).astype(self.dtype)
+        left = _half_norms(scaled).astype(self.dtype)
         # Of one product: a sum over d features, rounded d times.
         noise = np.finfo(self.dtype).eps * max(4.0, np.sqrt(rows.shape[1]))
         reach = float(left.max()) + self._reach
@@ -105,43 +101,21 @@ class PreparedKernel:
         if not np.isfinite(reach):
             raise ValueError(TOO_LARGE)
         _multiply(scaled, self._columns, out)
-        if self.dtype == np.float32:
-            _kernels.exponential.exponentiate32(
-                out, left, self._right, np.float32(noise)
-            )
-        else:
-            _kernels.exponential.exponentiate64(out, left, self._right, float(noise))
-
-    def _left(self, scaled: Matrix) -> FloatArray:
-        """Return half the squared distance of each row from the middle."""
-        if not is_sparse(scaled):
-            return _half_norms(scaled)
-        n = scaled.shape[0]
-        values, middle = scaled.data.astype(np.float64), self._middle[scaled.indices]
-        row = np.repeat(np.arange(n), np.diff(scaled.indptr))
-        # Entries that are not stored are zeros, as far from the middle as it is.
-        whole = _rounded_alike(self._middle**2)
-        missing = whole.sum() - np.bincount(row, whole[scaled.indices], minlength=n)
-        stored = np.bincount(row, (values - middle) ** 2, minlength=n)
-        half: FloatArray = (stored + missing) / 2.0
-        return half
+        _exponentiate(out, left, self._right, float(noise))
 
     def _fill_laplacian(self, rows: Matrix, out: NDArray[Any]) -> None:
         _kernels.exponential.subtract_distances(
             self._scaled(to_dense(rows)), self._columns, out
         )
         left, right = np.zeros(len(out), self.dtype), np.zeros_like(self._right)
-        if self.dtype == np.float32:
-            _kernels.exponential.exponentiate32(out, left, right, np.float32(0.0))
-        else:
-            _kernels.exponential.exponentiate64(out, left, right, 0.0)
+        _exponentiate(out, left, right, 0.0)
 
     def _fill_polynomial(self, rows: Matrix, out: NDArray[Any]) -> None:
         _multiply(self._scaled(rows), self._columns, out)
         out += self.dtype.type(self.kernel.coef0)
         degree = self.kernel.degree
-        if degree == int(degree) and degree <= MAX_FACTORS:
-            base = out.copy() if degree > 1 else out
+        if degree in range(1, MAX_FACTORS + 1):
+            base = out.copy()
             for _ in range(int(degree) - 1):
                 out *= base
         else:
@@ -184,17 +158,13 @@ class PreparedKernel:
         return self._wide
 
 
-def _rounded_alike(values: FloatArray) -> FloatArray:
-    """Round to multiples of one power of two, so that sums of them are exact.
-
-    What is left of their sum when a large one is taken away again then has no error.
-    """
-    total = float(values.sum())
-    # Of less, the unit would be zero.
-    if not 1e-290 < total < np.inf:
-        return values
-    unit = 2.0 ** (np.ceil(np.log2(total)) - 52)
-    return np.asarray(np.round(values / unit) * unit, np.float64)
+def _exponentiate(
+    out: NDArray[Any], left: NDArray[Any], right: NDArray[Any], noise: float
+) -> None:
+    if out.dtype == np.float32:
+        _kernels.exponential.exponentiate32(out, left, right, np.float32(noise))
+    else:
+        _kernels.exponential.exponentiate64(out, left, right, noise)
 
 
 def _half_norms(rows: Matrix) -> FloatArray:

@@ -5,33 +5,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-)
 from sklearn.utils import check_random_state
 
-from aucmax._utils.state import FLOATS, expect, expect_count, expect_finite, is_fitted
+from aucmax._utils.state import expect_finite
 from aucmax._utils.typing import FloatArray, Matrix, is_sparse
 from aucmax._utils.validation import (
     COUNT,
     POSITIVE,
     StrOptions,
-    check_features,
-    check_is_fitted,
     check_rows,
     restore_attributes_on_error,
     validated,
 )
+from aucmax.features._base import KernelMap
 from aucmax.features._dispersion import mean_row
-from aucmax.features.kernels import scale_mean_gamma
 
 # Rows whose phases are in memory at once.
 BLOCK_ROWS = 1024
 
 
-class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FourierFeatures(KernelMap):
     r"""Features whose inner products approximate a kernel on average.
 
     Row :math:`x` becomes the cosines and sines of :math:`(x - m)^\top \omega_k`, over
@@ -151,11 +144,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             )
         with restore_attributes_on_error(self):
             X, weight = check_rows(self, X, sample_weight)
-            gamma = self.gamma
-            if isinstance(gamma, str):
-                gamma = scale_mean_gamma(self.kernel, X, weight)
-            self.gamma_ = float(gamma)
-            self.dtype_ = np.dtype(self.dtype or X.dtype)
+            self._choose_scale(X, weight)
             self.offset_ = mean_row(X, weight).astype(self.dtype_)
             with np.errstate(over="ignore"):
                 self.frequencies_ = self._draw(X.shape[1]).astype(self.dtype_)
@@ -167,49 +156,14 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
                 )
         return self
 
-    def transform(self, X: Any) -> NDArray[Any]:
-        """Map rows to features.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows to map.
-
-        Returns
-        -------
-        features : ndarray of shape (n_samples, n_features_out)
-            All cosines, then all sines.
-        """
-        check_is_fitted(self)
-        return self.transform_rows(check_features(self, X))
-
-    def transform_rows(
-        self, rows: Matrix, out: NDArray[Any] | None = None
-    ) -> NDArray[Any]:
-        """Do what ``transform`` does, without checks, for validated rows.
-
-        Parameters
-        ----------
-        rows : ndarray or CSR of shape (n_samples, n_features)
-            Rows to map, float64 or float32.
-        out : ndarray of shape (n_samples, n_features_out), default=None
-            Where to write the features.
-
-        Returns
-        -------
-        features : ndarray of shape (n_samples, n_features_out)
-            ``out``, if given.
-        """
-        n, half = rows.shape[0], self.frequencies_.shape[1]
-        features = np.empty((n, 2 * half), self.dtype_) if out is None else out
-        scale = self.dtype_.type(half**-0.5)
-        for low in range(0, n, BLOCK_ROWS):
+    def _fill(self, rows: Matrix, features: NDArray[Any]) -> None:
+        half = self.frequencies_.shape[1]
+        for low in range(0, rows.shape[0], BLOCK_ROWS):
             block = slice(low, low + BLOCK_ROWS)
             phases = self._phases(rows[block])
             np.cos(phases, out=features[block, :half])
             np.sin(phases, out=features[block, half:])
-            features[block] *= scale
-        return features
+            features[block] *= self.dtype_.type(half**-0.5)
 
     def _phases(self, rows: Matrix) -> NDArray[Any]:
         """Return ``(rows - offset) @ frequencies`` in the precision of the features."""
@@ -236,24 +190,10 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             normal *= lengths
         return np.asarray(np.sqrt(2.0 * self.gamma_) * normal)
 
-    def check_state(self) -> None:
-        """Raise ValueError unless the arrays of a loaded object fit together."""
-        if not is_fitted(self):
-            return
-        d = expect_count(self, "n_features_in_", low=1)
-        frequencies = expect_finite(self, "frequencies_", (d, None))
-        expect(frequencies.shape[1] > 0, self, "frequencies_ are none")
+    def _check_arrays(self, d: int) -> None:
+        expect_finite(self, "frequencies_", (d, None))
         expect_finite(self, "offset_", (d,))
-        expect(self.dtype_ in FLOATS, self, "dtype_ is no precision of floats")
 
     @property
     def _n_features_out(self) -> int:
         return 2 * int(self.frequencies_.shape[1])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = (
-            ["float64", "float32"] if self.dtype is None else [self.dtype]
-        )
-        return tags

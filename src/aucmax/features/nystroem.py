@@ -8,43 +8,30 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-)
 from sklearn.utils import check_consistent_length
 
-from aucmax._utils.state import (
-    FLOATS,
-    expect,
-    expect_count,
-    expect_finite,
-    expect_type,
-    is_fitted,
-)
+from aucmax._utils.state import expect_finite, expect_type
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix
 from aucmax._utils.validation import (
     COUNT,
     POSITIVE,
     StrOptions,
-    check_features,
-    check_is_fitted,
     check_rows,
     check_weight,
     restore_attributes_on_error,
     split_labels,
     validated,
 )
-from aucmax.features._prepared import BLOCK_ROWS, PreparedKernel
-from aucmax.features.kernels import Kernel, scale_mean_gamma
+from aucmax.features._base import KernelMap
+from aucmax.features._prepared import BLOCK_ROWS
+from aucmax.features.kernels import Kernel
 from aucmax.features.landmarks import choose_landmarks
 
 # Eigenvalues below this share of the largest are rounding, as seen in each precision.
 RCOND = {"float32": 1e-7, "float64": 1e-12}
 
 
-class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Nystroem(KernelMap):
     r"""Features whose inner products approximate a kernel.
 
     With landmarks :math:`U` and :math:`k(U, U) = Q S Q^\top`, row :math:`x` becomes
@@ -183,12 +170,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         with restore_attributes_on_error(self):
             X, weight = check_rows(self, X, sample_weight)
             is_pos = self._split(X, y, weight) if self._needs_y() else None
-            gamma = self.gamma
-            if isinstance(gamma, str):
-                gamma = scale_mean_gamma(self.kernel, X, weight)
-            self.gamma_ = float(gamma)
+            self._choose_scale(X, weight)
             self.kernel_ = Kernel(self.kernel, self.gamma_, self.degree, self.coef0)
-            self.dtype_ = np.dtype(self.dtype or X.dtype)
             self.landmarks_ = choose_landmarks(
                 X,
                 self.n_landmarks,
@@ -200,52 +183,15 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             self.eigenvalues_, self.normalization_ = self._factorise()
         return self
 
-    def transform(self, X: Any) -> NDArray[Any]:
-        """Map rows to features.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows to map.
-
-        Returns
-        -------
-        features : ndarray of shape (n_samples, n_features_out)
-            ``kernel_(X, landmarks_) @ normalization_``.
-        """
-        check_is_fitted(self)
-        return self.transform_rows(check_features(self, X))
-
-    def transform_rows(
-        self, rows: Matrix, out: NDArray[Any] | None = None
-    ) -> NDArray[Any]:
-        """Do what ``transform`` does, without checks, for validated rows.
-
-        Parameters
-        ----------
-        rows : ndarray or CSR of shape (n_samples, n_features)
-            Rows to map, float64 or float32.
-        out : ndarray of shape (n_samples, n_features_out), default=None
-            Where to write the features.
-
-        Returns
-        -------
-        features : ndarray of shape (n_samples, n_features_out)
-            ``out``, if given.
-        """
-        n, rank = rows.shape[0], self.normalization_.shape[1]
-        features = np.empty((n, rank), self.dtype_) if out is None else out
-        columns = self._columns(rows)
+    def _fill(self, rows: Matrix, features: NDArray[Any]) -> None:
+        n = rows.shape[0]
+        columns = self.kernel_.prepare(self.landmarks_, like=rows, dtype=self.dtype_)
         normalization = self.normalization_.astype(self.dtype_, copy=False)
         values = np.empty((min(n, BLOCK_ROWS), len(self.landmarks_)), self.dtype_)
         for low in range(0, n, BLOCK_ROWS):
             block = slice(low, min(n, low + BLOCK_ROWS))
             part = columns(rows[block], out=values[: block.stop - low])
             np.matmul(part, normalization, out=features[block])
-        return features
-
-    def _columns(self, rows: Matrix) -> PreparedKernel:
-        return self.kernel_.prepare(self.landmarks_, like=rows, dtype=self.dtype_)
 
     def _factorise(self) -> tuple[FloatArray, FloatArray]:
         landmarks = self.landmarks_.astype(np.float64)
@@ -289,16 +235,10 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         check_weight(weight, is_pos)
         return is_pos
 
-    def check_state(self) -> None:
-        """Raise ValueError unless the arrays of a loaded object fit together."""
-        if not is_fitted(self):
-            return
-        d = expect_count(self, "n_features_in_", low=1)
+    def _check_arrays(self, d: int) -> None:
         expect_type(self, "kernel_", Kernel)
         landmarks = expect_finite(self, "landmarks_", (None, d))
-        normalization = expect_finite(self, "normalization_", (len(landmarks), None))
-        expect(normalization.size > 0, self, "landmarks_ are none")
-        expect(self.dtype_ in FLOATS, self, "dtype_ is no precision of floats")
+        expect_finite(self, "normalization_", (len(landmarks), None))
 
     @property
     def _n_features_out(self) -> int:
@@ -306,9 +246,5 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.target_tags.required = self._needs_y()
-        tags.transformer_tags.preserves_dtype = (
-            ["float64", "float32"] if self.dtype is None else [self.dtype]
-        )
         return tags

@@ -353,8 +353,15 @@ class DirectionStream(Locked):
         with self.lock:
             self._axes = None
             for part in _blocks(*X.shape):
-                rows = X[part] if order is None else X[order[part]]
-                self._learn(_as_loops_take_them(rows))
+                some = X[part] if order is None else X[order[part]]
+                # The one form for which the loops are compiled.
+                rows = np.require(to_dense(some), np.float64, ["C", "W"])
+                if self.step_size is None:
+                    _kernels.online_pca.ccipca_steps(rows, self.amnesic, self.state)
+                else:
+                    _kernels.online_pca.sga_steps(
+                        rows, self.amnesic, self.step_size, DECAY, self.state
+                    )
 
     def axes(self) -> tuple[FloatArray, FloatArray]:
         """Return orthonormal directions by decreasing variance, and the variances."""
@@ -385,24 +392,11 @@ class DirectionStream(Locked):
             expect_values(self, "_axes", axes, (q, d))
             expect_values(self, "_axes", sizes, (q,))
 
-    def _learn(self, rows: FloatArray) -> None:
-        if self.step_size is None:
-            _kernels.online_pca.ccipca_steps(rows, self.amnesic, self.state)
-        else:
-            _kernels.online_pca.sga_steps(
-                rows, self.amnesic, self.step_size, DECAY, self.state
-            )
-
 
 def _blocks(n: int, d: int) -> list[slice]:
     """Return which rows to copy at a time."""
     size = max(1, BLOCK_VALUES // d)
     return [slice(low, low + size) for low in range(0, n, size)]
-
-
-def _as_loops_take_them(rows: Matrix) -> FloatArray:
-    """Return the rows in the one form for which the loops are compiled."""
-    return np.require(to_dense(rows), np.float64, ["C", "W"])
 
 
 def _orthonormal(

@@ -6,14 +6,14 @@ the squared norm of the sum in the kernel's own space.
 """
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from aucmax._utils.typing import BoolArray, FloatArray, IntArray
-from aucmax.design.mixed import sampled_square_sums
+from aucmax.design import LocalDesign, MixedDesign
 from aucmax.losses import PairLoss, SquaredHinge, Terms
 from aucmax.solvers.base import Problem
 from aucmax.solvers.nonlinear_cg import nonlinear_cg
@@ -77,12 +77,6 @@ class Expansion:
         return self._columns[:, : len(self.index)]
 
     @property
-    def pair_mass(self) -> float:
-        """Weight of all pairs."""
-        mass_pos = float(self.weight[self.is_pos].sum())
-        return mass_pos * float(self.weight[~self.is_pos].sum())
-
-    @property
     def objective(self) -> float:
         """Value of the objective; ``scores[index]`` is ``gram @ coef``."""
         norm = float(self.coef @ self.scores[self.index])
@@ -97,16 +91,15 @@ class Expansion:
             else terms
         )
 
-    def append(self, index: IntArray, coef: FloatArray | None = None) -> None:
-        """Add functions at the training rows ``index``; scores stay as they are."""
+    def append(self, index: IntArray) -> None:
+        """Add functions at the training rows ``index``, of weight zero."""
         size = len(self.index)
         new = slice(size, size + len(index))
         for low in range(0, len(self.is_pos), BLOCK_ROWS):
             rows = np.arange(low, min(low + BLOCK_ROWS, len(self.is_pos)))
             self._columns[low : low + BLOCK_ROWS, new] = self.values(rows, index)
         self.index = np.concatenate([self.index, index])
-        more = np.zeros(len(index)) if coef is None else coef
-        self.coef = np.concatenate([self.coef, more])
+        self.coef = np.concatenate([self.coef, np.zeros(len(index))])
 
     def truncate(self, coef: FloatArray) -> None:
         """Keep the first functions only, with these weights."""
@@ -146,27 +139,32 @@ def train_weights(
 ) -> FloatArray:
     """Minimise the objective over the weights of given functions, from ``start``."""
     factor = factorise_gram(gram)
+    # In these coordinates the penalty is a plain ridge.
+    whitening = solve_triangular(factor, np.eye(len(gram)), lower=True).T
+    rows = LocalDesign(columns, np.zeros(len(gram)))
     result = nonlinear_cg(
-        Problem(WhitenedDesign(columns, factor), loss, is_pos, weight),
+        Problem(MixedDesign(rows, whitening, dtype=gram.dtype), loss, is_pos, weight),
         alpha,
         start=factor.T @ start,
         tol=tol,
         max_iter=MAX_NEWTON,
     )
-    coef: FloatArray = _solve(factor, result.coef, trans=1)
+    coef: FloatArray = whitening @ result.coef
     return coef
 
 
-def factorise_gram(gram: NDArray[Any]) -> FloatArray:
+def factorise_gram(
+    gram: NDArray[Any], precision: np.dtype[Any] | None = None
+) -> FloatArray:
     """Return the lower Cholesky factor of a gram matrix, lifted where it is singular.
 
-    In the precision of the columns it was computed with.
+    By what is rounding in the precision it was computed with.
     """
     check_kernel(gram)
     symmetric = gram.astype(np.float64)
     symmetric = 0.5 * (symmetric + symmetric.T)
     mean = float(np.trace(symmetric)) / len(gram)
-    jitter = JITTER[gram.dtype] * (mean if mean > 0.0 else 1.0)
+    jitter = JITTER[precision or gram.dtype] * (mean if mean > 0.0 else 1.0)
     for _ in range(5):
         symmetric.flat[:: len(gram) + 1] += jitter
         try:
@@ -190,52 +188,3 @@ def check_kernel(values: NDArray[Any]) -> None:
             "Scale the features first, for example with "
             "sklearn.preprocessing.StandardScaler, or choose a smaller gamma."
         )
-
-
-class WhitenedDesign:
-    """``columns @ inv(factor).T``: in its coordinates the penalty is a plain ridge.
-
-    Kept as two factors, because the product would cost more than it saves.
-    """
-
-    reads_in_order = False
-
-    def __init__(self, columns: NDArray[Any], factor: FloatArray) -> None:
-        self._columns = columns
-        self._factor = factor
-        self.shape: tuple[int, int] = columns.shape
-        self.n_values: int = columns.size
-
-    def scores(self, coef: FloatArray, out: FloatArray | None = None) -> FloatArray:
-        """Return the scores of all rows."""
-        weights = _solve(self._factor, coef, trans=1).astype(self._columns.dtype)
-        result = np.empty(self.shape[0]) if out is None else out
-        result[:] = self._columns @ weights
-        return result
-
-    def adjoint(self, vector: FloatArray) -> FloatArray:
-        """Return the transpose times ``vector``."""
-        dtype = self._columns.dtype
-        # A gradient over many pairs may leave the range of float32.
-        unit = float(np.abs(vector).max()) or 1.0
-        sums = self._columns.T @ (vector / unit).astype(dtype, copy=False)
-        return unit * _solve(self._factor, sums.astype(np.float64, copy=False))
-
-    def square_sums(self, weight: FloatArray) -> FloatArray:
-        """Estimate the squares of all rows times ``weight`` from a part of them."""
-        return sampled_square_sums(self, weight)
-
-    def rows(self, index: IntArray, columns: IntArray | None = None) -> NDArray[Any]:
-        """Return some rows, and some columns of them where given."""
-        rows = self._columns[index].astype(np.float64, copy=False)
-        whitened = _solve(self._factor, rows.T).T.astype(self._columns.dtype)
-        return whitened if columns is None else whitened[:, columns]
-
-
-def _solve(
-    factor: FloatArray, right: FloatArray, trans: Literal[0, 1] = 0
-) -> FloatArray:
-    solution: FloatArray = solve_triangular(
-        factor, right, lower=True, trans=trans, check_finite=False
-    )
-    return solution

@@ -4,11 +4,12 @@
 import math
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import cho_solve
 
 from aucmax._utils.typing import BoolArray, FloatArray
 from aucmax.design.gram import Gram
 from aucmax.losses import Terms
+from aucmax.solvers._expansion import factorise_gram
 from aucmax.solvers._sampling import draw_rows
 
 # Landmarks multiplied at a time.
@@ -17,9 +18,6 @@ LANDMARK_BLOCK = 128
 # to ten are alike, but zero took two to three times the steps.
 REST = 5.0
 N_INVERSE = 5
-# Added to the diagonals of the landmarks' kernel and Hessian, as a share of the trace:
-# they may be singular.
-JITTER = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-7}
 
 
 class LandmarkHessian:
@@ -49,8 +47,10 @@ class LandmarkHessian:
         self.share = len(self._index) / gram.n
         self._rows = gram.rows(self._index)
         kernel = self._rows[:, self._index].astype(np.float64)
-        self._kernel = self._factorise(kernel)
-        self._hessian = self._factorise(alpha * kernel + self._loss_hessian(terms))
+        dtype = self._rows.dtype
+        hessian = alpha * kernel + self._loss_hessian(terms)
+        self._kernel = factorise_gram(kernel, dtype), True
+        self._hessian = factorise_gram(hessian, dtype), True
         self._rest = alpha + REST * max(0.0, self._least_curvature(kernel) - alpha)
 
     def solve(self, grad: FloatArray) -> FloatArray:
@@ -80,19 +80,6 @@ class LandmarkHessian:
             products = terms.hess_dot(block, out=np.empty_like(block))
             hessian[low : low + LANDMARK_BLOCK] = products @ self._rows.T
         return hessian
-
-    def _factorise(self, matrix: FloatArray) -> tuple[FloatArray, bool]:
-        jitter = JITTER[self._rows.dtype] * max(float(np.trace(matrix)), 1e-300)
-        while True:
-            shifted = matrix + jitter * np.eye(len(matrix))
-            try:
-                factor: tuple[FloatArray, bool] = cho_factor(
-                    shifted, overwrite_a=True, check_finite=False
-                )
-            except LinAlgError:
-                jitter *= 10.0
-            else:
-                return factor
 
     def _least_curvature(self, kernel: FloatArray) -> float:
         """Return about the least curvature on the span, by inverse iteration."""

@@ -12,7 +12,6 @@ from aucmax.solvers.pair_sgd import PairSGD, RowBlock
 # Pairs on which steps are tried, and blocks of them whose curvature is measured.
 N_PAIRS = 1000
 N_BLOCKS = 128
-MAX_TRIALS = 40
 
 
 def choose_step_size(
@@ -33,8 +32,9 @@ def choose_step_size(
     """
     sample = _sample_pairs(block, rng)
     half = sample.shape[0] // 2
-    curvature = _block_curvatures(sample, half, 1)
-    if curvature.max() == 0.0:
+    gaps = (sample[:half] - sample[half:]).astype(np.float64)
+    curvature = float(np.square(gaps).sum(axis=1).mean())
+    if curvature == 0.0:
         return 1.0
     limit = np.inf
     if loss == "squared_hinge":
@@ -60,16 +60,11 @@ def choose_step_size(
             value = float(losses.mean() + 0.5 * alpha * (coef @ coef))
         return value if np.isfinite(value) else np.inf
 
-    step = min(2.0 ** np.round(-np.log2(curvature.mean())), limit)
-    least, factor = cost(step), 2.0
-    if cost(min(2.0 * step, limit)) >= least:
-        factor = 0.5
-    for _ in range(MAX_TRIALS):
-        trial = min(factor * step, limit)
-        value = cost(trial)
-        if value >= least:
-            break
-        step, least = trial, value
+    step = min(2.0 ** np.round(-np.log2(curvature)), limit)
+    least = cost(step)
+    for factor in (2.0, 0.5):
+        while (value := cost(trial := min(factor * step, limit))) < least:
+            step, least = trial, value
     return float(step)
 
 

@@ -21,10 +21,8 @@ LOOK_AHEAD = 0.1
 MAX_PLANES = 200
 # Moves of weight between tangents per step; short of the optimum the bound still holds.
 MAX_MOVES = 20_000
-# The search stops when it can gain no more than this share of what it has gained, and
-# moves at least this share of the bracket.
-SEARCH_TOL = 0.02
-SEARCH_STEPS, LEAST_MOVE = 30, 0.02
+# The search stops when it can gain no more than this share of what it has gained.
+SEARCH_TOL, SEARCH_STEPS = 0.2, 30
 
 
 class Point(NamedTuple):
@@ -124,7 +122,7 @@ def bundle(
         model_coef = model.minimise(1e-3 * tol * best.value)
         lower = max(lower, model.lower_bound())
         model_scores = design.scores(model_coef)
-        best = _search(problem, alpha, best, (model_coef, model_scores))
+        best = _search(problem, alpha, best, model_coef, model_scores)
         gap = max(0.0, best.value - lower) / max(best.value, np.finfo(float).tiny)
         history.append(Step(best.value, gap, 2.0 * (k + 1)))
         if on_step is not None:
@@ -139,70 +137,62 @@ def bundle(
     return Result(best.coef, best.value, len(history), gap <= tol, message, history)
 
 
-def _search(
-    problem: Problem,
-    alpha: float,
-    here: Point,
-    there: tuple[FloatArray, FloatArray],
-) -> Point:
-    """Minimise along the line from ``here`` through ``there``, in score space.
+class _Place(NamedTuple):
+    """A place on a line: how far along, value and slope, gradient of the loss."""
 
-    The slope along the line is increasing. Of few pairs it jumps, of many it is next to
-    smooth, so its zero is bracketed and looked for by false position. The slope of an
-    end that stays again counts half as much, as in the Illinois method, or it could
-    stay for ever.
+    t: float
+    value: float
+    slope: float
+    grad: FloatArray
+
+
+def _search(
+    problem: Problem, alpha: float, here: Point, coef: FloatArray, scores: FloatArray
+) -> Point:
+    """Minimise along the line from ``here`` through another point, in score space.
+
+    The slope is increasing, so its zero is bracketed. The tangents at both ends cross
+    below the curve: a bound on what is left to gain, and where to look next, in turns
+    with where a slope that grows evenly would vanish.
     """
-    step_coef, step_scores = there[0] - here.coef, there[1] - here.scores
+    step_coef, step_scores = coef - here.coef, scores - here.scores
     if not (np.any(step_coef) and np.any(step_scores)):
         return here
     ridge = alpha * float(step_coef @ step_coef)
     ridge_slope = alpha * float(here.coef @ step_coef)
     base = 0.5 * alpha * float(here.coef @ here.coef)
-    best_t, best, grad = 0.0, here.value, here.grad.copy()
 
-    def look(t: float) -> tuple[float, float, float]:
-        nonlocal best_t, best
+    def look(t: float) -> _Place:
         terms = problem.evaluate(here.scores + t * step_scores)
-        value = terms.value + base + t * ridge_slope + 0.5 * t * t * ridge
-        if value < best:
-            best_t, best, grad[:] = t, value, terms.grad
-        return (
-            t,
-            value,
-            _kernels.products.dot(terms.grad, step_scores) + ridge_slope + t * ridge,
-        )
+        value = terms.value + base + t * (ridge_slope + 0.5 * t * ridge)
+        slope = terms.slope(step_scores) + ridge_slope + t * ridge
+        return _Place(t, value, slope, terms.grad.copy())
 
-    low = 0.0, here.value, _kernels.products.dot(here.grad, step_scores) + ridge_slope
-    if low[2] >= 0.0:
-        return here
+    slope = _kernels.products.dot(here.grad, step_scores) + ridge_slope
+    low = best = _Place(0.0, here.value, slope, here.grad)
     high = look(1.0)
-    while high[2] < 0.0 and high[0] < 2.0**20:
-        low, high = high, look(4.0 * high[0])
-    share_low = share_high = 1.0
-    moved_low: bool | None = None
-    # Where it falls for ever, as far as we can see, there is nothing to look for.
-    for _ in range(SEARCH_STEPS if high[2] >= 0.0 else 0):
-        # The tangents at both ends cross below the curve: a bound on what is left.
-        crossing = (high[1] - low[1] + low[2] * low[0] - high[2] * high[0]) / (
-            low[2] - high[2]
-        )
-        bound = low[1] + low[2] * (crossing - low[0])
-        if best - bound <= SEARCH_TOL * (here.value - best):
+    while slope < 0.0 and high.slope < 0.0 and high.t < 2.0**20:
+        low, high = high, look(4.0 * high.t)
+    for k in range(SEARCH_STEPS):
+        best = min(best, low, high, key=lambda place: place.value)
+        # Where it falls for ever, as far as we can see, there is nothing to look for.
+        if not low.slope < 0.0 <= high.slope:
             break
-        down, up = share_low * low[2], share_high * high[2]
-        width = high[0] - low[0]
-        least = LEAST_MOVE * width
-        t = low[0] + min(max(width * down / (down - up), least), width - least)
-        point = look(t)
-        moves_low = point[2] < 0.0
-        stays = moves_low == moved_low
-        if moves_low:
-            low, share_low, share_high = point, 1.0, 0.5 * share_high if stays else 1.0
-        else:
-            high, share_high, share_low = point, 1.0, 0.5 * share_low if stays else 1.0
-        moved_low = moves_low
-    if best_t == 0.0:
+        rest = high.value - low.value - high.slope * (high.t - low.t)
+        t = low.t + rest / (low.slope - high.slope)
+        bound = low.value + low.slope * (t - low.t)
+        if best.value - bound <= SEARCH_TOL * (here.value - best.value):
+            break
+        if k % 2 == 0:
+            share = low.slope / (low.slope - high.slope)
+            t = low.t + share * (high.t - low.t)
+        place = look(t)
+        low, high = (place, high) if place.slope < 0.0 else (low, place)
+    if best.t == 0.0:
         return here
     return Point(
-        here.coef + best_t * step_coef, here.scores + best_t * step_scores, best, grad
+        here.coef + best.t * step_coef,
+        here.scores + best.t * step_scores,
+        best.value,
+        best.grad,
     )

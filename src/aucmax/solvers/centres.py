@@ -7,11 +7,13 @@ where it starts.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from sklearn.metrics.pairwise import rbf_kernel
 
 from aucmax import _kernels
 from aucmax._utils.typing import BoolArray, FloatArray, Matrix, is_sparse
@@ -32,11 +34,10 @@ LEAST_DECREASE = 1e-7
 
 
 class Moved(NamedTuple):
-    """Refined centres and coefficients, the scores and the objective they reach."""
+    """Refined centres and coefficients, and the objective they reach."""
 
     centres: FloatArray
     coef: FloatArray
-    scores: FloatArray
     value: float
     n_iter: int
 
@@ -64,7 +65,7 @@ def refine_centres(
         return point[k:].reshape(k, d) * unit + middle, point[:k]
 
     # L-BFGS compares decreases with one, so the objective is made to start there.
-    first = problem.score(centres, coef)[1] or 1.0
+    first = problem.evaluate(centres, coef)[0] or 1.0
 
     def evaluate(point: FloatArray) -> tuple[float, FloatArray]:
         value, grad_centres, grad_coef = problem.evaluate(*unpack(point))
@@ -93,10 +94,11 @@ def refine_centres(
     )
     centres, coef = unpack(result.x)
     coef = problem.train(centres, coef, tol)
-    scores, value = problem.score(centres, coef)
-    return Moved(centres, coef, scores, value, int(result.nit))
+    value = problem.evaluate(centres, coef)[0]
+    return Moved(centres, coef, value, int(result.nit))
 
 
+@dataclass
 class CentresProblem:
     """The objective and its gradient in centres and coefficients.
 
@@ -116,24 +118,15 @@ class CentresProblem:
         Strength of the penalty.
     """
 
-    def __init__(
-        self,
-        X: Matrix,
-        is_pos: BoolArray,
-        weight: FloatArray,
-        *,
-        kernel: CentredKernel,
-        gamma: float,
-        loss: PairLoss,
-        alpha: float,
-    ) -> None:
-        self.X = X
-        self.is_pos = is_pos
-        self.weight = weight
-        self.kernel = kernel
-        self.gamma = gamma
-        self.loss = loss
-        self.alpha = alpha
+    X: Matrix
+    is_pos: BoolArray
+    weight: FloatArray
+    kernel: CentredKernel
+    gamma: float
+    loss: PairLoss
+    alpha: float
+
+    def __post_init__(self) -> None:
         self.n_passes = 0.0
         self._values: NDArray[Any] = np.empty((0, 0))
 
@@ -152,13 +145,6 @@ class CentresProblem:
         pull = gram * coef
         moment += self.alpha * (pull @ centres - smooth[:, None] * centres)
         return value, 2.0 * self.gamma * coef[:, None] * moment, grad_coef
-
-    def score(self, centres: FloatArray, coef: FloatArray) -> tuple[FloatArray, float]:
-        """Return the scores of all rows and the objective."""
-        scores = self._fill(centres, coef)
-        norm = float(coef @ self._gram(centres) @ coef)
-        loss = self.loss.evaluate(scores, self.is_pos, self.weight).value
-        return scores, loss + 0.5 * self.alpha * norm
 
     def train(self, centres: FloatArray, coef: FloatArray, tol: float) -> FloatArray:
         """Return the best coefficients for these centres."""
@@ -198,29 +184,21 @@ class CentresProblem:
         Dense rows are seen from the middle of the centres, where fewer digits cancel.
         """
         dtype = self._values.dtype
-        middle = centres.mean(axis=0)
-        if is_sparse(self.X):
-            middle = np.zeros_like(middle)
-        # Gradients over many pairs may leave the range of float32.
-        unit = float(np.abs(grad).max()) or 1.0
-        scaled = (grad / unit).astype(dtype)[:, None]
+        middle = 0.0 if is_sparse(self.X) else centres.mean(axis=0)
+        grad = grad.astype(dtype)
         total, moment = np.zeros(len(centres)), np.zeros(centres.shape)
         for low in range(0, len(grad), BLOCK_ROWS):
             part = slice(low, low + BLOCK_ROWS)
-            drawn = self._values[part] * scaled[part]
-            total += drawn.sum(axis=0, dtype=np.float64)
-            if is_sparse(self.X):
-                moment += (self.X[part].T @ drawn).T
-            else:
-                moment += drawn.T @ (self.X[part] - middle).astype(dtype, copy=False)
+            pulls = self._values[part] * grad[part, None]
+            total += pulls.sum(axis=0, dtype=np.float64)
+            rows = self.X[part]
+            if not is_sparse(rows):
+                rows = (rows - middle).astype(dtype, copy=False)
+            moment += (rows.T @ pulls).T
         self.n_passes += 1
         moment -= total[:, None] * (centres - middle)
-        return unit * total, unit * moment
+        return total, moment
 
     def _gram(self, centres: FloatArray) -> FloatArray:
-        away = centres - centres.mean(axis=0)
-        product = away @ away.T
-        norms = np.diagonal(product)
-        squares = norms[:, None] + norms - 2.0 * product
-        gram: FloatArray = np.exp(-self.gamma * np.maximum(squares, 0.0))
+        gram: FloatArray = rbf_kernel(centres - centres.mean(axis=0), gamma=self.gamma)
         return gram

@@ -188,8 +188,5 @@ def solve_semidefinite(matrix: FloatArray, vector: FloatArray) -> FloatArray:
     try:
         solution: FloatArray = linalg.cho_solve(linalg.cho_factor(matrix), vector)
     except linalg.LinAlgError:
-        values, vectors = linalg.eigh(matrix)
-        floor = values[-1] * len(values) * np.finfo(np.float64).eps
-        safe = np.where(values > floor, values, np.inf)
-        solution = vectors @ ((vectors.T @ vector) / safe)
+        solution = linalg.pinvh(matrix) @ vector
     return solution

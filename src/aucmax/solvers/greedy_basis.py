@@ -3,24 +3,25 @@
 
 import itertools
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from aucmax import _kernels
 from aucmax._utils.typing import FloatArray, IntArray
 from aucmax.losses import Terms
 from aucmax.saved import saved_as
-from aucmax.solvers._candidates import newton_gains, pick_jointly
+from aucmax.solvers._candidates import CandidateModel, MapBlocks
 from aucmax.solvers._expansion import Expansion
+from aucmax.solvers._search import search_line
 
 # Most candidates in one pool of a joint choice: 32 MB of values at 4,000 rows.
 MAX_POOL = 2000
-# A weight is found when the slope has fallen to this share of its first value.
+# The best weight of a function is found when the slope has fallen to this share.
 SLOPE_TOL = 1e-6
-MAX_SEARCH = 60
 
 
 @saved_as("BasisStage")
@@ -42,10 +43,6 @@ class Stage(NamedTuple):
 OnStage = Callable[[Stage], bool]
 
 
-# Sizes per doubling at which all weights are trained.
-PER_DOUBLING = {"quarters": 4, "doublings": 1}
-
-
 def schedule(retrain: str = "quarters") -> Iterator[int]:
     """Yield the sizes at which all weights are trained, rising.
 
@@ -63,13 +60,14 @@ def schedule(retrain: str = "quarters") -> Iterator[int]:
     """
     if retrain == "always":
         yield from itertools.count(1)
-    last, j = 0, 0
-    while True:
+    per_doubling = 4 if retrain == "quarters" else 1
+    last = 0
+    for j in itertools.count():
         # Not a product of roots, which ends just below the powers of two.
-        size = int(np.ceil(2.0 ** (j / PER_DOUBLING[retrain])))
+        size = int(np.ceil(2.0 ** (j / per_doubling)))
         if size > last:
             yield size
-        last, j = size, j + 1
+        last = size
 
 
 class GreedySettings(NamedTuple):
@@ -118,15 +116,15 @@ def greedy_basis(
     """
     stages: list[Stage] = []
     n_basis = min(settings.n_basis, int(np.count_nonzero(expansion.weight)))
+    grow = _grow_jointly if settings.select == "joint" else _grow_one_by_one
     with ExitStack() as stack:
-        executor = (
-            stack.enter_context(ThreadPoolExecutor(n_threads))
-            if n_threads > 1
-            else None
-        )
+        map_blocks: MapBlocks = map
+        if n_threads > 1:
+            map_blocks = stack.enter_context(ThreadPoolExecutor(n_threads)).map
         for size in schedule(settings.retrain):
-            grown = _grow(expansion, min(size, n_basis), settings, rng, executor)
-            if grown:
+            first = len(expansion.index)
+            grow(expansion, min(size, n_basis), settings, rng, map_blocks)
+            if len(expansion.index) > first:
                 stages.append(Stage(len(expansion.index), expansion.objective))
                 if on_stage is not None and on_stage(stages[-1]):
                     break
@@ -135,40 +133,59 @@ def greedy_basis(
     return stages
 
 
-def _grow(
+def _grow_jointly(
     expansion: Expansion,
     size: int,
     settings: GreedySettings,
     rng: np.random.RandomState,
-    executor: Executor | None,
-) -> bool:
-    """Add functions up to ``size`` and train all weights; say whether any was added."""
-    first = len(expansion.index)
-    _, n_candidates, select, _, tol = settings
+    map_blocks: MapBlocks,
+) -> None:
+    """Add functions up to ``size``; train all weights after each pool."""
+    n_candidates = settings.n_candidates
     while (missing := size - len(expansion.index)) > 0:
-        if select == "joint":
-            n_rounds = -(-missing * n_candidates // MAX_POOL)
-            n_picks = -(-missing // n_rounds)
-            pool = _draw(expansion, n_picks * n_candidates, rng)
-            picks = pick_jointly(expansion, pool, n_picks, executor)
-        else:
-            choose = _choose_newton if select == "newton" else _choose_exact
-            pool = _draw(expansion, n_candidates, rng)
-            picks = choose(expansion, pool, executor)
-        if len(picks) == 0:
-            # One function at least, where nothing gains, so that there is a model.
-            if len(expansion.index) == 0:
-                expansion.append(pool[:1])
+        n_picks = -(-missing // -(-missing * n_candidates // MAX_POOL))
+        pool = _draw(expansion, n_picks * n_candidates, rng)
+        picks = CandidateModel(expansion, pool, map_blocks).pick_jointly(n_picks)
+        if not _append(expansion, picks, pool):
             break
-        if select == "joint":
-            expansion.append(picks)
-            expansion.retrain(tol)
+        expansion.retrain(settings.tol)
+
+
+def _grow_one_by_one(
+    expansion: Expansion,
+    size: int,
+    settings: GreedySettings,
+    rng: np.random.RandomState,
+    map_blocks: MapBlocks,
+) -> None:
+    """Add functions up to ``size``, each with its best weight; then train them all."""
+    first = len(expansion.index)
+    while (last := len(expansion.index)) < size:
+        pool = _draw(expansion, settings.n_candidates, rng)
+        if settings.select == "newton":
+            gains = CandidateModel(expansion, pool, map_blocks).newton_gains()
         else:
-            _add_one(expansion, int(picks[0]))
-    grown = len(expansion.index) > first
-    if grown and select != "joint":
-        expansion.retrain(tol)
-    return grown
+            gains = np.array([*map_blocks(partial(_exact_gain, expansion), pool)])
+        best = pool[[int(np.argmax(gains))]] if gains.max() > 0.0 else pool[:0]
+        if not _append(expansion, best, pool):
+            break
+        found = _best_weight(expansion, int(best[0]), expansion.columns[:, last])
+        expansion.coef[last] = found.weight
+        expansion.move_to(found.scores, found.terms)
+    if len(expansion.index) > first:
+        expansion.retrain(settings.tol)
+
+
+def _append(expansion: Expansion, picks: IntArray, pool: IntArray) -> bool:
+    """Add functions; say whether any gains something.
+
+    One is added where none does and there is no other, so that there is a model.
+    """
+    if len(picks) > 0:
+        expansion.append(picks)
+    elif len(expansion.index) == 0:
+        expansion.append(pool[:1])
+    return len(picks) > 0
 
 
 def _draw(expansion: Expansion, count: int, rng: np.random.RandomState) -> IntArray:
@@ -179,83 +196,48 @@ def _draw(expansion: Expansion, count: int, rng: np.random.RandomState) -> IntAr
     return drawn
 
 
-def _choose_newton(
-    expansion: Expansion, pool: IntArray, executor: Executor | None
-) -> IntArray:
-    return _best(pool, newton_gains(expansion, pool, executor))
-
-
-def _choose_exact(
-    expansion: Expansion, pool: IntArray, executor: Executor | None
-) -> IntArray:
-    def gain(row: int) -> float:
-        return _best_weight(expansion, row, _column(expansion, row)).gain
-
-    gains = list(map(gain, pool) if executor is None else executor.map(gain, pool))
-    return _best(pool, np.array(gains))
-
-
-def _best(pool: IntArray, gains: FloatArray) -> IntArray:
-    if len(pool) == 0 or not gains.max() > 0.0:
-        return pool[:0]
-    return pool[[int(np.argmax(gains))]]
-
-
-def _column(expansion: Expansion, row: int) -> FloatArray:
-    rows = np.arange(len(expansion.is_pos))
-    values = expansion.values(rows, np.array([row]))[:, 0]
-    column: FloatArray = values.astype(np.float64, copy=False)
-    return column
-
-
-def _add_one(expansion: Expansion, row: int) -> None:
-    size = len(expansion.index)
-    expansion.append(np.array([row]), np.zeros(1))
-    column = expansion.columns[:, size].astype(np.float64)
-    best = _best_weight(expansion, row, column)
-    expansion.coef[size] = best.weight
-    expansion.move_to(expansion.scores + best.weight * column, best.terms)
-
-
 class _Best(NamedTuple):
-    """The best weight of one more function, and the objective it saves."""
+    """The best weight of one more function, what it gains, and where it leads."""
 
     weight: float
     gain: float
+    scores: FloatArray
     terms: Terms
 
 
-def _best_weight(expansion: Expansion, row: int, column: FloatArray) -> _Best:
+def _exact_gain(expansion: Expansion, row: int) -> float:
+    rows = np.arange(len(expansion.is_pos))
+    column = expansion.values(rows, np.array([row]))[:, 0]
+    return _best_weight(expansion, row, column).gain
+
+
+def _best_weight(expansion: Expansion, row: int, column: NDArray[Any]) -> _Best:
     """Minimise the objective over the weight of one more function, others fixed.
 
-    The slope is increasing and piecewise linear: Newton's method inside a bracket.
+    ``column`` holds its values at all rows.
     """
-    alpha, terms = expansion.alpha, expansion.terms
-    ridge_slope = alpha * float(expansion.scores[row])
-    ridge_curvature = alpha * float(column[row])
-    slope = first_slope = _kernels.products.dot(terms.grad, column) + ridge_slope
-    low, high, weight = -np.inf, np.inf, 0.0
-    for _ in range(MAX_SEARCH):
-        if abs(slope) <= SLOPE_TOL * abs(first_slope) and terms is not expansion.terms:
-            break
-        low, high = (weight, high) if slope < 0.0 else (low, weight)
-        curvature = (
-            _kernels.products.dot(column, terms.hess_dot(column)) + ridge_curvature
-        )
-        step = -slope / curvature if curvature > 0.0 else np.nan
-        weight = weight + step
-        if not low < weight < high:
-            weight = 0.5 * (low + high)
-        if not np.isfinite(weight):
-            return _Best(0.0, 0.0, expansion.terms)
-        terms = expansion.loss.evaluate(
-            expansion.scores + weight * column, expansion.is_pos, expansion.weight
-        )
-        slope = (
-            _kernels.products.dot(terms.grad, column)
-            + ridge_slope
-            + weight * ridge_curvature
-        )
-    gain = expansion.terms.value - terms.value
-    gain -= weight * ridge_slope + 0.5 * weight**2 * ridge_curvature
-    return _Best(weight, gain, terms)
+    end = _Best(0.0, 0.0, expansion.scores, expansion.terms)
+    start, value = end.scores, end.terms.value
+    along = column.astype(np.float64)
+    ridge_slope = expansion.alpha * float(start[row])
+    ridge_curvature = expansion.alpha * float(along[row])
+    slope = end.terms.slope(along) + ridge_slope
+    sign = -1.0 if slope > 0.0 else 1.0
+    along, slope, ridge_slope = sign * along, sign * slope, sign * ridge_slope
+    if not slope < 0.0:
+        return end
+
+    def slope_at(t: float) -> float:
+        nonlocal end
+        scores = start + t * along
+        terms = expansion.loss.evaluate(scores, expansion.is_pos, expansion.weight)
+        gain = value - terms.value - t * (ridge_slope + 0.5 * t * ridge_curvature)
+        end = _Best(sign * t, gain, scores, terms)
+        return terms.slope(along) + ridge_slope + t * ridge_curvature
+
+    def curvature() -> float:
+        return end.terms.curvature(along) + ridge_curvature
+
+    step = -slope / curvature() if curvature() > 0.0 else 1.0
+    search_line(slope_at, curvature, first=step, enough=SLOPE_TOL * -slope)
+    return end

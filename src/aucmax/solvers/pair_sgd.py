@@ -84,8 +84,6 @@ class PairSGD:
         Of the margin of a pair.
     block_size : int
         Positives, and negatives, per step; all their pairs are used.
-    shrink_every, average_every : int
-        Visits from one penalty, or one sample of the average, to the next.
     """
 
     def __init__(
@@ -96,8 +94,6 @@ class PairSGD:
         step_size: float,
         loss: str = "squared_hinge",
         block_size: int = 1,
-        shrink_every: int = EVERY,
-        average_every: int = EVERY,
     ) -> None:
         self.step_size = step_size
         self.rates = _kernels.pairs.Rates(
@@ -105,8 +101,8 @@ class PairSGD:
             1.0 / (alpha * step_size),
             loss == "squared_hinge",
             block_size,
-            shrink_every,
-            average_every,
+            shrink_every=EVERY,
+            average_every=EVERY,
         )
         d = rows.shape[1]
         self.state = _kernels.pairs.State(

@@ -90,6 +90,8 @@ class _CentredRows:
     def __init__(self, design: Design, is_pos: BoolArray) -> None:
         n = design.shape[0]
         self.design = design
+        # Values per row: features, or the nonzeros of a row.
+        self.width = max(1, design.n_values // n)
         self.labels = is_pos.astype(np.intp)
         n_pos = int(np.count_nonzero(is_pos))
         mean_pos = design.adjoint(is_pos / n_pos)
@@ -98,13 +100,6 @@ class _CentredRows:
         check_finite(0.0, self.gap)
         self.means = np.stack([mean_neg, mean_pos])
         self.roots = np.sqrt([(n - n_pos) / n, n_pos / n])
-
-    @property
-    def width(self) -> int:
-        """Values per row: features, or the nonzeros of a few rows."""
-        n, d = self.design.shape
-        some = self.design.rows(np.arange(0, n, max(1, n // 256)))
-        return max(1, some.nnz // some.shape[0]) if is_sparse(some) else d
 
     def run(
         self,
