@@ -17,7 +17,6 @@ from aucmax._kernels.neighbors import (
     exact_distances_csr,
     prune,
     sparse_products,
-    to_float32,
 )
 from aucmax.neighbors.index import nearest_of
 
@@ -70,14 +69,6 @@ def test_sparse_products(rng):
     out = np.empty((40, 4))
     sparse_products(as_rows(X), 5, as_rows(queries.T), out)
     np.testing.assert_allclose(out, X[5:] @ queries.T, rtol=1e-14, atol=1e-15)
-
-
-def test_rows_in_float32():
-    rows = np.array([[1.0, 3.0], [1e20, 0.0], [2.0, 1.0]])
-    low, squares = np.ones((3, 2), dtype=np.float32), np.empty(3)
-    to_float32(rows, np.array([1.0, 1.0]), 4.0, 1e15, low, squares)
-    assert_array_equal(low, [[0.0, 8.0], [0.0, 0.0], [4.0, 0.0]])
-    assert_array_equal(squares, [64.0, -np.inf, 16.0])
 
 
 class TestCollect:

@@ -297,11 +297,6 @@ def test_indices_of_any_kind(rng):
         assert_same(index.query(form, 5), expected)
 
 
-def test_unknown_backend():
-    with pytest.raises(ValueError, match="backend='ball' is unknown"):
-        auto.make_index(2, backend="ball")
-
-
 class TestTrees:
     def test_trees_are_the_digits_of_the_number_of_rows(self, rng, small_blocks):
         index = TreeIndex(2)

@@ -46,34 +46,6 @@ class Candidates(NamedTuple):
 
 
 @jit
-def to_float32(
-    rows: FloatArray,
-    centre: FloatArray,
-    scale: float,
-    largest: float,
-    out: NDArray[np.float32],
-    squares: FloatArray,
-) -> None:
-    """Write ``scale * (rows - centre)`` in float32, and squared lengths.
-
-    Rows with a value above ``largest`` become zeros of length minus infinity.
-    """
-    for i in range(rows.shape[0]):
-        total = 0.0
-        for j in range(rows.shape[1]):
-            value = (rows[i, j] - centre[j]) * scale
-            if not abs(value) <= largest:
-                total = -np.inf
-                break
-            low = np.float32(value)
-            out[i, j] = low
-            total += np.float64(low) * np.float64(low)
-        if total == -np.inf:
-            out[i] = 0.0
-        squares[i] = total
-
-
-@jit
 def sparse_products(
     rows: CSRRows, first: int, queries: CSRRows, out: FloatArray
 ) -> None:

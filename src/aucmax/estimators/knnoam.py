@@ -17,7 +17,7 @@ from aucmax._utils.validation import (
     check_is_fitted,
 )
 from aucmax.estimators._online_base import OnlineScorer
-from aucmax.neighbors.auto import make_index
+from aucmax.neighbors.auto import BACKENDS, make_index
 from aucmax.neighbors.embedded import EmbeddedIndex
 from aucmax.neighbors.index import Index
 from aucmax.neighbors.learner import NeighborLearner
@@ -124,7 +124,7 @@ class KNNOAM(OnlineScorer):
         "k": [COUNT, StrOptions({"2log2n"}), callable],
         "weights": [StrOptions({"uniform", "distance"})],
         "ties": [StrOptions({"average", "random", "index"})],
-        "backend": [StrOptions({"auto", "brute", "tree", "approximate"})],
+        "backend": [StrOptions(set(BACKENDS))],
         "reduce": "no_validation",
         "random_state": ["random_state"],
         "verbose": ["verbose"],

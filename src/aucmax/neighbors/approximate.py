@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from aucmax._utils.optional import import_optional
 from aucmax._utils.state import expect_type
 from aucmax._utils.typing import FloatArray, Matrix
-from aucmax.neighbors.brute import LARGEST, DenseBruteIndex, power_of_two
+from aucmax.neighbors.brute import LARGEST, DenseBruteIndex
 from aucmax.neighbors.index import Index, Neighbors, nearest_of
 from aucmax.neighbors.rows import DenseRows
 from aucmax.saved import saved_as
@@ -31,7 +31,6 @@ class ApproximateIndex(Index):
 
     def __init__(self, n_features: int) -> None:
         super().__init__(n_features)
-        self._scale = 1.0
         self._settings = {
             "ndim": n_features,
             "metric": "l2sq",
@@ -54,11 +53,9 @@ class ApproximateIndex(Index):
         new = self.rows.values[start : self.rows.n]
         if len(new) == 0:
             return
-        if start == 0:
-            self._scale = power_of_two(np.sum(new**2, axis=1))
         # One thread: the graph depends on the order in which rows arrive.
         numbers = np.arange(start, self.rows.n)
-        self._graph.add(numbers, self._to_float32(new), threads=1)
+        self._graph.add(numbers, _to_float32(new), threads=1)
 
     def recall(self, X: Matrix, k: int) -> float:
         """Return the share of the k nearest of each row of X that a query finds.
@@ -90,7 +87,7 @@ class ApproximateIndex(Index):
 
     def _find(self, queries: FloatArray, k: int) -> Neighbors | None:
         size = min(self.rows.n, max(k, QUERY_WIDTH))
-        matches = self._graph.search(self._to_float32(queries), size, threads=1)
+        matches = self._graph.search(_to_float32(queries), size, threads=1)
         ids = np.atleast_2d(matches.keys).astype(np.int64)
         if ids.shape[1] < size or np.min(getattr(matches, "counts", size)) < size:
             # A walk can end before it has seen so many, among equal rows for example.
@@ -104,6 +101,6 @@ class ApproximateIndex(Index):
         exact.insert(self.rows.values[: self.rows.n])
         return exact
 
-    def _to_float32(self, rows: FloatArray) -> NDArray[np.float32]:
-        scaled = np.clip(rows * self._scale, -LARGEST, LARGEST)
-        return scaled.astype(np.float32)
+
+def _to_float32(rows: FloatArray) -> NDArray[np.float32]:
+    return np.clip(rows, -LARGEST, LARGEST).astype(np.float32)

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """All stored rows are looked at, in float32 and a tile at a time; then a few exactly.
 
-|x - q|^2 = |x|^2 + |q|^2 - 2 x.q, with rows scaled by a power of two. What may be among
-the nearest by that is measured by the definition in float64.
+|x - q|^2 = |x|^2 + |q|^2 - 2 x.q. What may be among the nearest by that is measured by
+the definition in float64.
 
-How far the float32 value can be off. Let u = 2^-24. Rounding the two rows moves their
-distance by at most u (|x| + |q|), its square by 2 u (|x| + |q|)^2 and a little, so by
-4.01 u (|x|^2 + |q|^2). A product of d terms, added in any order, is off by at most
-g |x| |q| with g = d u / (1 - d u), and 2 |x| |q| <= |x|^2 + |q|^2. Rounding the product
+How far the float32 value can be off. Let u = 2^-24. Rounding two rows moves their
+product by at most 2.01 u |x| |q|. A sum of d terms in any order is off by at most g |x|
+|q| with g = d u / (1 - d u), and 2 |x| |q| <= |x|^2 + |q|^2. Rounding the product
 and the stored norm and adding them takes 4 u (|x|^2 + |q|^2). So the distance lies
 within c (|x|^2 + |q|^2) of the computed value, c = g + 9 u. The part of x is deducted
 from its stored norm, so that one long row does not spoil the others; that of q is the
@@ -22,13 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax import _kernels
-from aucmax._utils.state import (
-    expect,
-    expect_array,
-    expect_count,
-    expect_number,
-    expect_type,
-)
+from aucmax._utils.state import expect, expect_array, expect_number, expect_type
 from aucmax._utils.typing import FloatArray, IntArray, Matrix
 from aucmax.neighbors.index import Index, Neighbors, nearest_of
 from aucmax.neighbors.rows import DenseRows, SparseRows, csr_rows, grown
@@ -38,16 +31,11 @@ from aucmax.saved import saved_as
 TILE_SIZE = 2**17
 # Candidates that a block of queries may have together; with more it is split.
 MAX_CANDIDATES = 2**20
-# Rows from which centre and scale are computed; only speed depends on them.
-SAMPLE_ROWS = 1024
 UNIT = 2.0**-24
-# Scaled values above LARGEST have no place in float32 products: such a row always is a
+# Rows longer than LARGEST have no place in float32 products: such a row always is a
 # candidate, such a query has all rows as candidates. Products below what float32 can
 # hold get lost, less than TINY per feature.
 LARGEST, TINY = 1e15, 1e-36
-# The scale stays within 2^-400 and 2^400, so that its square can be used, and what
-# float64 loses below 1e-323 is less than TINY too.
-MAX_EXPONENT = 400
 
 
 class BruteIndex(Index):
@@ -58,31 +46,22 @@ class BruteIndex(Index):
         # Above a quarter the bound says nothing; BLAS adds panels of hundreds.
         share = min(n_terms * UNIT, 0.25)
         self._margin = share / (1.0 - share) + 9.0 * UNIT
-        self._scale = 1.0
         self._norms = np.empty(0, dtype=np.float32)
-        # Number of rows at which the scale is chosen anew.
-        self._n_rescale = 1
 
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""
         super().check_state()
         norms = expect_array(self, "_norms", (None,), np.float32)
         expect(self.rows.n <= len(norms), self, "it has other rows")
-        expect_count(self, "_n_rescale", low=1)
         expect_number(self, "_margin")
-        expect_number(self, "_scale")
 
     def insert(self, X: Matrix) -> None:
         """Store copies of rows; they get the next numbers."""
         start = self.rows.n
         self.rows.append(X)
         n = self.rows.n
-        if n >= self._n_rescale:
-            self._rescale()
-            self._n_rescale, start = 2 * n, 0
-        squares = self._scale_rows(start)
         self._norms = grown(self._norms, start, n)
-        self._norms[start:n] = squares * (1.0 - self._margin)
+        self._norms[start:n] = self._store(start) * (1.0 - self._margin)
 
     def _find(self, queries: Matrix, k: int) -> Neighbors | None:
         candidates = self._candidates(*self._prepare(queries), k)
@@ -94,7 +73,7 @@ class BruteIndex(Index):
         return nearest_of(ids, self.rows.exact_distances(queries, ids), k)
 
     def _candidates(
-        self, scaled: Any, squares: FloatArray, k: int
+        self, doubled: Any, squares: FloatArray, k: int
     ) -> "_kernels.neighbors.Candidates | None":
         """Return rows that may be among the k nearest; None if there are too many."""
         n, n_rows = len(squares), self.n_rows
@@ -120,33 +99,29 @@ class BruteIndex(Index):
                 if longest + last - first > capacity:
                     return None
             tile = products[: n * (last - first)].reshape(n, last - first)
-            self._multiply(scaled, first, last, tile)
+            self._multiply(doubled, first, last, tile)
             longest = _kernels.neighbors.collect(
                 tile, self._norms[first:last], first, row_slack, query_slack, candidates
             )
         _kernels.neighbors.prune(candidates)
         return candidates
 
-    def _rescale(self) -> None:
-        """Choose the scale by the rows stored."""
-        raise NotImplementedError
-
-    def _scale_rows(self, start: int) -> FloatArray:
-        """Return scaled squared lengths of the rows from ``start`` on.
+    def _store(self, start: int) -> FloatArray:
+        """Prepare the rows from ``start`` on; return their squared lengths.
 
         Minus infinity for rows that float32 cannot hold.
         """
         raise NotImplementedError
 
     def _prepare(self, queries: Matrix) -> tuple[Any, FloatArray]:
-        """Return minus two times the scaled queries, and their squared lengths.
+        """Return minus two times the queries, and their squared lengths.
 
-        Sparse ones transposed, as CSRRows. Lengths as in ``_scale_rows``.
+        Sparse ones transposed, as CSRRows. Lengths as in ``_store``.
         """
         raise NotImplementedError
 
     def _multiply(
-        self, scaled: Any, first: int, last: int, out: NDArray[np.float32]
+        self, doubled: Any, first: int, last: int, out: NDArray[np.float32]
     ) -> None:
         """Write the products of such queries with these stored rows."""
         raise NotImplementedError
@@ -156,51 +131,50 @@ class BruteIndex(Index):
 class DenseBruteIndex(BruteIndex):
     """Dense rows, all of them looked at with one matrix product per tile.
 
-    A copy of the rows in float32, moved to their mean, costs 0.5 ns per row and query
-    at 10 features, 2 ns at 100.
+    A copy of the rows in float32, less the mean of the first ones, costs 0.5 ns per row
+    and query at 10 features, 2 ns at 100.
     """
 
     def __init__(self, n_features: int) -> None:
         super().__init__(n_features, n_terms=n_features)
         self._centre = np.zeros(n_features)
-        self._scaled = np.empty((0, n_features), dtype=np.float32)
+        self._copies = np.empty((0, n_features), dtype=np.float32)
 
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""
         d = expect_type(self, "rows", DenseRows).n_features
         super().check_state()
         expect_array(self, "_centre", (d,))
-        scaled = expect_array(self, "_scaled", (None, d), np.float32)
-        expect(self.rows.n <= len(scaled), self, "_scaled is too short")
+        copies = expect_array(self, "_copies", (None, d), np.float32)
+        expect(self.rows.n <= len(copies), self, "_copies is too short")
 
-    def _rescale(self) -> None:
+    def _store(self, start: int) -> FloatArray:
         n = self.rows.n
-        sample = self.rows.values[: n : max(1, n // SAMPLE_ROWS)]
-        self._centre = np.mean(sample, axis=0)
-        self._scale = power_of_two(np.sum((sample - self._centre) ** 2, axis=1))
-
-    def _scale_rows(self, start: int) -> FloatArray:
-        n = self.rows.n
-        self._scaled = grown(self._scaled, start, n)
-        return self._to_float32(self.rows.values[start:n], self._scaled[start:n])
-
-    def _to_float32(self, rows: FloatArray, out: NDArray[np.float32]) -> FloatArray:
-        squares = np.empty(rows.shape[0])
-        _kernels.neighbors.to_float32(
-            rows, self._centre, self._scale, LARGEST, out, squares
-        )
+        rows = self.rows.values[start:n]
+        if start == 0 and n > 0:
+            self._centre = rows.mean(axis=0)
+        self._copies = grown(self._copies, start, n)
+        self._copies[start:n], squares = self._centred(rows)
         return squares
 
+    def _centred(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the rows less the centre, and their squared lengths."""
+        centred = rows - self._centre
+        squares = np.einsum("ij,ij->i", centred, centred)
+        is_long = squares > LARGEST * LARGEST
+        if is_long.any():
+            centred[is_long] = 0.0
+            squares[is_long] = -np.inf
+        return centred, squares
+
     def _prepare(self, queries: FloatArray) -> tuple[Any, FloatArray]:
-        scaled = np.empty(queries.shape, dtype=np.float32)
-        squares = self._to_float32(queries, scaled)
-        scaled *= -2.0
-        return scaled, squares
+        centred, squares = self._centred(queries)
+        return (-2.0 * centred).astype(np.float32), squares
 
     def _multiply(
-        self, scaled: Any, first: int, last: int, out: NDArray[np.float32]
+        self, doubled: Any, first: int, last: int, out: NDArray[np.float32]
     ) -> None:
-        np.matmul(scaled, self._scaled[first:last].T, out=out)
+        np.matmul(doubled, self._copies[first:last].T, out=out)
 
 
 @saved_as("SparseBruteIndex")
@@ -220,48 +194,32 @@ class SparseBruteIndex(BruteIndex):
         expect_type(self, "rows", SparseRows)
         super().check_state()
 
-    def _rescale(self) -> None:
-        rows = self.rows
-        self._scale = power_of_two(_squares(rows.indptr[: rows.n + 1], rows.data))
-
-    def _scale_rows(self, start: int) -> FloatArray:
-        return self._scaled_squares(
-            self.rows.indptr[start : self.rows.n + 1], self.rows.data
-        )
-
-    def _scaled_squares(self, indptr: IntArray, data: FloatArray) -> FloatArray:
-        with np.errstate(over="ignore"):
-            squares = _squares(indptr, data) * self._scale * self._scale
-        return np.where(squares <= LARGEST * LARGEST, squares, -np.inf)
+    def _store(self, start: int) -> FloatArray:
+        return _squares(self.rows.indptr[start : self.rows.n + 1], self.rows.data)
 
     def _prepare(self, queries: Any) -> tuple[Any, FloatArray]:
-        squares = self._scaled_squares(queries.indptr, queries.data)
-        scaled = queries.copy()
+        squares = _squares(queries.indptr, queries.data)
         # Queries too long for float32 become zeros.
-        factors = np.where(np.isinf(squares), 0.0, -2.0 * self._scale)
-        scaled.data *= np.repeat(factors, np.diff(queries.indptr)) * self._scale
-        return csr_rows(scaled.T.tocsr()), squares
+        factors = np.where(np.isinf(squares), 0.0, -2.0)
+        doubled = queries.copy()
+        doubled.data *= np.repeat(factors, np.diff(queries.indptr))
+        return csr_rows(doubled.T.tocsr()), squares
 
     def _multiply(
-        self, scaled: Any, first: int, last: int, out: NDArray[np.float32]
+        self, doubled: Any, first: int, last: int, out: NDArray[np.float32]
     ) -> None:
         # Written in the order of the rows: the other way takes twice as long.
         products = np.empty(out.shape[::-1])
-        _kernels.neighbors.sparse_products(csr_rows(self.rows), first, scaled, products)
+        _kernels.neighbors.sparse_products(
+            csr_rows(self.rows), first, doubled, products
+        )
         with np.errstate(over="ignore"):  # of rows that are always candidates
             out[:] = products.T
 
 
-def power_of_two(squares: FloatArray) -> float:
-    """Return the scale that makes rows of these squared lengths about one long."""
-    squares = squares[squares > 0.0]
-    exponent = 0.5 * np.log2(np.median(squares)) if len(squares) else 0.0
-    return float(2.0 ** -int(np.clip(exponent, -MAX_EXPONENT, MAX_EXPONENT)))
-
-
 def _squares(indptr: IntArray, data: FloatArray) -> FloatArray:
-    """Return the squared length of each row."""
+    """Return the squared length of each row, minus infinity for long ones."""
     values = data[indptr[0] : indptr[-1]]
     owners = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     squares = np.bincount(owners, values * values, len(indptr) - 1)
-    return squares.astype(np.float64, copy=False)
+    return np.where(squares <= LARGEST * LARGEST, squares, -np.inf)

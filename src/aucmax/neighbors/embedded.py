@@ -10,13 +10,14 @@ from scipy import sparse
 
 from aucmax._utils.state import (
     expect,
+    expect_choice,
     expect_count,
     expect_part,
     expect_rows,
     expect_type,
 )
 from aucmax._utils.typing import Matrix, as_plain, is_sparse, to_dense
-from aucmax.neighbors.auto import make_index
+from aucmax.neighbors.auto import BACKENDS, make_index
 from aucmax.neighbors.index import Index, Neighbors
 from aucmax.neighbors.rows import density, to_csr
 from aucmax.saved import saved_as
@@ -69,7 +70,7 @@ class EmbeddedIndex(Index):
 
     def check_state(self) -> None:
         """Raise ValueError unless the arrays of a loaded object fit together."""
-        expect_type(self, "backend", str)
+        expect_choice(self, "backend", BACKENDS)
         index = expect_part(self, "index", Index)
         n_mapped = expect_count(self, "n_mapped", high=index.n_rows)
         n_held = 0
