@@ -12,6 +12,7 @@ from scipy import sparse
 from aucmax._kernels.neighbors import (
     Candidates,
     CSRRows,
+    centre_rows,
     collect,
     exact_distances,
     exact_distances_csr,
@@ -69,6 +70,14 @@ def test_sparse_products(rng):
     out = np.empty((40, 4))
     sparse_products(as_rows(X), 5, as_rows(queries.T), out)
     np.testing.assert_allclose(out, X[5:] @ queries.T, rtol=1e-14, atol=1e-15)
+
+
+def test_centred_rows():
+    rows = np.array([[1.0, 3.0], [1e70, 0.0], [2.0, 1.0]])
+    out, squares = np.ones((3, 2), dtype=np.float32), np.empty(3)
+    centre_rows(rows, np.array([1.0, 1.0]), 1e15, out, squares)
+    assert_array_equal(out, [[0.0, 2.0], [0.0, 0.0], [1.0, 0.0]])
+    assert_array_equal(squares, [4.0, -np.inf, 1.0])
 
 
 class TestCollect:

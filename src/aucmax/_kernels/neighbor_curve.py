@@ -46,18 +46,8 @@ def list_neighbors(
 ) -> None:
     """List the neighbours of row ``new`` among the rows before.
 
-    Parameters
-    ----------
-    columns : ndarray of shape (n_features, n)
-        All rows of the stream, transposed.
-    is_pos : ndarray of shape (n,)
-        Their labels.
-    new : int
-        The row.
-    lists : NeighborLists
-        Its list is begun anew.
-    distances : ndarray of shape (n,)
-        Receives the distances to the rows before.
+    ``columns`` are all rows of the stream, transposed; ``distances`` receives those to
+    the rows before.
     """
     distances[:new] = 0.0
     for j in range(columns.shape[0]):

@@ -46,6 +46,29 @@ class Candidates(NamedTuple):
 
 
 @jit
+def centre_rows(
+    rows: FloatArray,
+    centre: FloatArray,
+    largest: float,
+    out: NDArray[np.float32],
+    squares: FloatArray,
+) -> None:
+    """Write the rows less the centre, in float32, and their squared lengths.
+
+    Rows longer than ``largest`` become zeros of length minus infinity.
+    """
+    for i in range(rows.shape[0]):
+        squares[i] = 0.0
+        for j in range(rows.shape[1]):
+            difference = rows[i, j] - centre[j]
+            out[i, j] = difference
+            squares[i] += difference * difference
+        if squares[i] > largest * largest:
+            out[i] = 0.0
+            squares[i] = -np.inf
+
+
+@jit
 def sparse_products(
     rows: CSRRows, first: int, queries: CSRRows, out: FloatArray
 ) -> None:
@@ -72,27 +95,12 @@ def collect(
 ) -> int:
     """Add the rows of a tile that may be among the nearest to the candidates.
 
-    Parameters
-    ----------
-    products : ndarray of shape (n_queries, n_rows)
-        Minus twice the products of queries and rows. With the norm of the row it is the
-        lower bound.
-    norms : ndarray of shape (n_rows,)
-        Squared lengths, less what rounding may have added; minus infinity for rows
-        that are always candidates.
-    first : int
-        Number of the first row.
-    row_slack : float
-        The upper bound is this share of the norm more.
-    query_slack : ndarray of shape (n_queries,)
-        And this, which is the same for all rows.
-    candidates : Candidates
-        With room for all rows of the tile.
+    ``products`` of queries and rows, which are numbered from ``first`` on, are times
+    minus two. With the norm of the row, less what rounding may have added, they are the
+    lower bound. The upper bound is ``row_slack`` of the norm and the ``query_slack``
+    more. Rows whose norm is minus infinity always are candidates.
 
-    Returns
-    -------
-    longest : int
-        The largest number of candidates of a query.
+    Returns the largest number of candidates of a query.
     """
     for i in range(products.shape[0]):
         for j in range(products.shape[1]):

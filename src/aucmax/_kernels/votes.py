@@ -20,21 +20,10 @@ def mean_labels(
 ) -> None:
     """Write the share of positives among the k nearest rows of each query.
 
-    Parameters
-    ----------
-    indptr, ids, distances : ndarray
-        As in ``Neighbors``: by distance, with all that tie at the k-th.
-    is_pos : ndarray
-        Which of the stored rows are positive.
-    k : int
-        Rows that count.
-    share_places : bool
-        Whether all that tie at the k-th distance share the places left for them;
-        otherwise the first have them.
-    by_distance : bool
-        Weigh rows by one over their distance; those at distance zero then count alone.
-    out : ndarray of shape (n_queries,)
-        The shares.
+    ``indptr``, ``ids`` and ``distances`` are those of ``Neighbors``. With
+    ``share_places``, all that tie at the k-th distance share the places left for them;
+    otherwise the first have them. With ``by_distance``, rows weigh one over their
+    distance; those at distance zero then count alone.
     """
     for query in range(len(out)):
         low, high = indptr[query], indptr[query + 1]

@@ -144,6 +144,12 @@ class OnlineScorer(UnweightedFit, AUCScorer):
         check_is_fitted(self)
         return self._stream.n_seen
 
+    @property
+    def _model(self) -> Any:
+        """What the learner has learned so far."""
+        check_is_fitted(self)
+        return self._stream.model()
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_stream")
 
@@ -191,6 +197,4 @@ class OnlineLinear(OnlineScorer):
     @property
     def coef_(self) -> NDArray[Any]:
         """Weights of the features, of shape (1, n_features)."""
-        check_is_fitted(self)
-        coef: NDArray[Any] = self._stream.model().coef  # type: ignore[attr-defined]
-        return coef[None, :].copy()
+        return np.array(self._model.coef[None, :])

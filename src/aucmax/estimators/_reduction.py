@@ -23,23 +23,10 @@ def choose_projection(
 ) -> Matrix:
     """Return the map to ``n_components`` features, to be applied as ``X @ map``.
 
-    Parameters
-    ----------
-    method : {"features", "projection", "pca"}
-        Features drawn at random without repetition; random combinations with
-        coefficients of variance ``1 / n_components``, most of them zero where there are
-        many features; or the principal components of X.
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
-        The rows; only "pca" looks at their values.
-    n_components : int
-        At most the number of features.
-    rng : Generator
-        Source of the draws.
-
-    Returns
-    -------
-    projection : ndarray or sparse matrix of shape (n_features, n_components)
-        The map. Columns are zero beyond the components that X has.
+    "features" are drawn without repetition. "projection" are random combinations with
+    coefficients of variance ``1 / n_components``, most of them zero where there are
+    many features. "pca" are the principal components of X; columns are zero beyond
+    those that X has.
     """
     d = X.shape[1]
     if method == "features":

@@ -13,7 +13,6 @@ from aucmax._utils.validation import (
     POSITIVE,
     SHARE,
     StrOptions,
-    check_is_fitted,
 )
 from aucmax.estimators._online_base import OnlineScorer
 from aucmax.solvers.online.base import Learner
@@ -160,21 +159,18 @@ class OILK(OnlineScorer):
     @property
     def basis_(self) -> Matrix:
         """Support rows."""
-        check_is_fitted(self)
-        return self._stream.model().basis  # type: ignore[attr-defined]
+        return self._model.basis
 
     @property
     def dual_coef_(self) -> NDArray[Any]:
         """Weights of the support rows, of shape (1, n_basis)."""
-        check_is_fitted(self)
-        coef: NDArray[Any] = self._stream.model().coef  # type: ignore[attr-defined]
+        coef: NDArray[Any] = self._model.coef
         return coef[None, :]
 
     @property
     def gamma_(self) -> float:
         """Inverse width of the kernel."""
-        check_is_fitted(self)
-        return float(self._stream.model().gamma)  # type: ignore[attr-defined]
+        return float(self._model.gamma)
 
     def _begin(self, X: Matrix, rng: np.random.Generator) -> Learner:
         settings = _kernels.oilk.Settings(

@@ -6,15 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import svd
 from sklearn.utils import check_random_state
 
 from aucmax import _kernels
 from aucmax._utils.memory import parse_bytes
 from aucmax._utils.state import expect, expect_finite, expect_type
-from aucmax._utils.typing import FloatArray, Matrix
+from aucmax._utils.typing import Matrix
 from aucmax._utils.validation import COUNT, POSITIVE, FitInputs, StrOptions
-from aucmax.design import Design, MappedDesign, mixed_design
+from aucmax.design import MappedDesign
 from aucmax.design.mapped import BLOCK_ROWS
 from aucmax.estimators._fit import WeightedFit
 from aucmax.estimators._kernel_choice import choose_kernel, working_dtype
@@ -145,14 +144,19 @@ class RFAUC(WeightedFit):
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         choice = choose_kernel(inputs, self, partial(self._fit_map, seed=seed))
         feature_map = self._fit_map(inputs, choice.gamma, self.n_features, seed=seed)
-        design, axes = _mapped(inputs.X, feature_map, budget)
+        design = MappedDesign(
+            inputs.X,
+            feature_map.transform_rows,
+            feature_map._n_features_out,
+            dtype=feature_map.dtype_,
+            memory_budget=budget,
+        )
         result, choice = fit_mapped(self, design, inputs, choice)
         self._keep_progress(result)
         self.gamma_, self.alpha_, self.tuning_ = choice
         self.classes_ = inputs.classes
         self.feature_map_ = feature_map
-        coef = result.coef if axes is None else axes @ result.coef
-        self.coef_ = coef[None, :]
+        self.coef_ = result.coef[None, :]
         self._set_threshold(inputs)
         return result
 
@@ -182,27 +186,3 @@ class RFAUC(WeightedFit):
             dtype=working_dtype(inputs.X, n_features),
             random_state=seed,
         ).fit(inputs.X, sample_weight=inputs.weight)
-
-
-def _mapped(
-    X: Matrix, feature_map: FourierFeatures, memory_budget: int
-) -> tuple[Design, FloatArray | None]:
-    """Return X seen through the map, and the matrix that turns its axes, if any.
-
-    Fewer rows than features span a smaller space, which holds the solution; in axes of
-    that space everything is as small as the rows are few.
-    """
-    n_columns, dtype = feature_map._n_features_out, feature_map.dtype_
-    row_map = feature_map.transform_rows
-    make = partial(MappedDesign, X, dtype=dtype, memory_budget=memory_budget)
-    if X.shape[0] >= n_columns:
-        return make(row_map, n_columns), None
-    axes = _row_space(row_map(X).astype(np.float64))
-    return mixed_design(make, row_map, axes, dtype=dtype), axes
-
-
-def _row_space(rows: FloatArray) -> FloatArray:
-    """Return an orthonormal basis of the space that the rows span, as columns."""
-    _, sizes, axes = svd(rows, full_matrices=False, check_finite=False)
-    kept = sizes > 1e-12 * sizes[0]
-    return np.ascontiguousarray(axes[kept].T)

@@ -154,22 +154,19 @@ class DenseBruteIndex(BruteIndex):
         if start == 0 and n > 0:
             self._centre = rows.mean(axis=0)
         self._copies = grown(self._copies, start, n)
-        self._copies[start:n], squares = self._centred(rows)
+        return self._centred(rows, self._copies[start:n])
+
+    def _centred(self, rows: FloatArray, out: NDArray[np.float32]) -> FloatArray:
+        """Write the rows less the centre; return their squared lengths."""
+        squares = np.empty(len(rows))
+        _kernels.neighbors.centre_rows(rows, self._centre, LARGEST, out, squares)
         return squares
 
-    def _centred(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the rows less the centre, and their squared lengths."""
-        centred = rows - self._centre
-        squares = np.einsum("ij,ij->i", centred, centred)
-        is_long = squares > LARGEST * LARGEST
-        if is_long.any():
-            centred[is_long] = 0.0
-            squares[is_long] = -np.inf
-        return centred, squares
-
     def _prepare(self, queries: FloatArray) -> tuple[Any, FloatArray]:
-        centred, squares = self._centred(queries)
-        return (-2.0 * centred).astype(np.float32), squares
+        doubled = np.empty(queries.shape, dtype=np.float32)
+        squares = self._centred(queries, doubled)
+        doubled *= -2.0
+        return doubled, squares
 
     def _multiply(
         self, doubled: Any, first: int, last: int, out: NDArray[np.float32]

@@ -37,16 +37,11 @@ class EmbeddedIndex(Index):
     two embeddings per row on average, and a map that knows at least half of the rows.
 
     What the map sees depends on the rows only, not on how they are split into calls.
-    Its ``transform`` must give a row the same values alone and among others.
+    Its ``transform`` must give a row the same values alone and among others. It is
+    never changed in place, but replaced.
 
-    Parameters
-    ----------
-    mapping : transformer
-        Has ``partial_fit`` and ``transform``; changed in place never, but replaced.
-    index : Index
-        For rows that are not embedded, until there is a map; empty.
-    backend : str
-        Of indexes of embedded rows, as in ``make_index``.
+    ``index`` is empty, and holds the rows as they are until there is a map; ``backend``
+    is that of the indexes of embedded rows.
     """
 
     def __init__(self, mapping: Any, index: Index, backend: str) -> None:

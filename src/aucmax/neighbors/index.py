@@ -128,14 +128,8 @@ class Index:
 def nearest_of(ids: IntArray, distances: FloatArray, k: int) -> Neighbors:
     """Return the k nearest of candidates, and all that tie with the k-th.
 
-    Parameters
-    ----------
-    ids : ndarray of shape (n_queries, n_candidates)
-        Candidates of each query, ascending, at least k.
-    distances : ndarray of shape (n_queries, n_candidates)
-        Their distances; NaN where a query has fewer candidates than others.
-    k : int
-        How many.
+    Candidates of query i are ``ids[i]``, ascending, at least k, at ``distances[i]``;
+    NaN where a query has fewer than others.
     """
     order = np.argsort(distances, axis=1, kind="stable")
     distances = np.take_along_axis(distances, order, axis=1)

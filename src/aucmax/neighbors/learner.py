@@ -33,20 +33,8 @@ class NeighborLearner:
     Is its own model, so that no rows are copied when scores are asked for; rows that
     come later do change them.
 
-    Parameters
-    ----------
-    index : Index
-        Keeps the rows; empty.
-    sparse_rows : bool
-        Whether they are CSR.
-    k : "2log2n", int or callable
-        Neighbours that count, as a function of the number of rows.
-    by_distance : bool
-        Whether neighbours weigh one over their distance.
-    ties : {"average", "random", "index"}
-        Which of the rows at the k-th distance count.
-    rng : Generator
-        Draws a number for each row, for "random".
+    ``index`` is empty to begin with; ``rng`` draws a number for each row where ``ties``
+    is "random". The other parameters are as in KNNOAM.
     """
 
     def __init__(

@@ -18,16 +18,7 @@ NO_MARKS: FloatArray = np.zeros(0)
 
 
 def n_voters(k: Count, n_rows: int) -> int:
-    """Return how many of ``n_rows`` rows count, at least one.
-
-    Parameters
-    ----------
-    k : "2log2n", int or callable
-        Twice the logarithm of ``n_rows`` to base 2, a number, or a function of
-        ``n_rows``; rounded down.
-    n_rows : int
-        Rows stored.
-    """
+    """Return how many of ``n_rows`` rows count, at least one; ``k`` is KNNOAM's."""
     wanted: float
     if isinstance(k, str):
         # floor(log2(n^2)), without a logarithm that could be rounded down to 29.999.
@@ -57,30 +48,10 @@ def vote(
 ) -> FloatArray:
     """Return the share of positives among the k nearest rows of each query.
 
-    Parameters
-    ----------
-    neighbors : Neighbors
-        The k nearest rows of each query and all that tie with the k-th; if there are
-        fewer than k, all count.
-    is_pos : ndarray of shape (n_rows,)
-        Which of the stored rows are positive.
-    k : int
-        Rows that count.
-    ties : {"average", "random", "index"}
-        What becomes of the places that rows at the k-th distance compete for. All share
-        them, they go to the rows whose mark is nearest to ``mark``, or to the oldest.
-    by_distance : bool
-        Whether rows weigh one over their distance. Rows at distance zero then count
-        alone.
-    marks : ndarray of shape (n_rows,)
-        Of "random": a number from [0, 1) for each stored row.
-    mark : float
-        Of "random": the number that all queries share.
-
-    Returns
-    -------
-    shares : ndarray of shape (n_queries,)
-        Between zero and one.
+    The places that rows at the k-th distance compete for are shared by all of them
+    ("average"), or go to the oldest ("index"), or to those whose number in ``marks`` is
+    nearest to ``mark``, which all queries share ("random"). With ``by_distance``, rows
+    weigh one over their distance; those at distance zero then count alone.
     """
     ids = neighbors.ids
     if ties == "random":

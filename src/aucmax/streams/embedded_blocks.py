@@ -25,18 +25,8 @@ class EmbeddedBlocks:
     Rows are dealt to the blocks at random once, class by class. A single block is
     embedded once; one of several, each time it is loaded.
 
-    Parameters
-    ----------
-    X : ndarray or CSR of shape (n_samples, n_features)
-        Validated rows.
-    pos, neg : ndarray
-        The positive and the negative ones among them to use.
-    feature_map : Nystroem
-        Fitted map.
-    budget : int
-        Bytes that the features may take.
-    rng : Generator
-        Deals the rows.
+    Of X, the positives ``pos`` and the negatives ``neg`` are used. Features take at
+    most ``budget`` bytes at a time.
     """
 
     def __init__(

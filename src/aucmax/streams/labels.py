@@ -16,10 +16,7 @@ N_SHOWN = 5
 class LabelCodes:
     """The labels of all batches so far, one byte per row.
 
-    Parameters
-    ----------
-    name : str
-        What to call the estimator in a message.
+    Messages call the estimator ``name``.
     """
 
     def __init__(self, name: str) -> None:

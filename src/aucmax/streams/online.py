@@ -38,17 +38,9 @@ SAMPLE_ROWS = 256
 class OnlineStream(Locked):
     """A learner, a sample of its rows for the threshold, and its model when asked for.
 
-    While one thread learns a batch, others wait for the model.
-
-    Parameters
-    ----------
-    learner : Learner
-        The method.
-    sparse_rows : bool
-        Whether the learner wants CSR rows; others are converted.
-    sample_rows : int, default=256
-        Rows of each class from which the threshold is set; zero keeps none, and leaves
-        the threshold to the estimator.
+    While one thread learns a batch, others wait for the model. With ``sparse_rows`` the
+    learner wants CSR rows; others are converted. The threshold is set by
+    ``sample_rows`` rows of each class; zero leaves it to the estimator.
     """
 
     def __init__(

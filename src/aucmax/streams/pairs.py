@@ -23,14 +23,8 @@ VISITS_PER_ROW = 8
 class PairStream:
     """What the next batch of embedded rows goes on from.
 
-    Parameters
-    ----------
-    sgd : PairSGD or None
-        The descent; None until both classes were seen.
-    rng : Generator
-        Draws the pairs.
-    sample : RowSample
-        Rows for new ones to be paired with.
+    ``sgd``, the descent, is None until both classes were seen; ``rng`` draws the pairs;
+    ``sample`` holds rows for new ones to be paired with.
     """
 
     def __init__(
