@@ -124,11 +124,14 @@ def to_texts(column: nw.Series[Any]) -> NDArray[Any]:
     """Return the values as texts in one column, NaN where they are missing."""
     values = column.to_list()
     texts = np.empty((len(values), 1), dtype=object)
-    texts[:, 0] = [np.nan if is_missing(value) else _text(value) for value in values]
+    # A text itself needs no more looks.
+    texts[:, 0] = [each if type(each) is str else _text(each) for each in values]
     return texts
 
 
-def _text(value: Any) -> str:
+def _text(value: Any) -> Any:
+    if is_missing(value):
+        return np.nan
     # 1.0 is the category 1: missing values make floats of whole numbers.
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
