@@ -11,7 +11,7 @@ COMPILE := $(RUN) -m compileall -qq -j 0 -x '/(tests|pip)/' .venv/lib || true
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint browser fuzz reliability bench docs clean
+.PHONY: help demo test lint browser fuzz reliability bench papers docs dist floors clean
 
 help:
 	@echo "make demo    AUCClassifier beside other models on real data: a table and a page"
@@ -20,7 +20,10 @@ help:
 	@echo "make fuzz    damaged files and odd data for an hour (MINUTES=5: five minutes)"
 	@echo "make reliability   kills, lost workers, full disks; writes a page of results"
 	@echo "make bench   speed beside other libraries, 12 minutes (AUCMAX_DATA=folder: real sets)"
+	@echo "make papers  sets up aucmax bench, the experiments of five papers, and lists them"
 	@echo "make docs    the user guide and API reference, as HTML; runs their examples"
+	@echo "make dist    wheels and sdists of both distributions, tried in an empty environment"
+	@echo "make floors  all tests with the oldest dependencies that are allowed"
 	@echo "make clean   delete .venv, caches and build products"
 	@echo
 	@echo "make PYTHON=/path/to/python3.12 ... chooses the Python for a new .venv."
@@ -31,7 +34,7 @@ demo: .venv/installed-demo
 # Both at once: some tests wait, for a process to end or a cluster to start. They start
 # many, and where Python is told to keep no bytecode, each would compile the package anew.
 test: .venv/installed-dev browser
-	@$(RUN) -m compileall -qq -j 0 src tests
+	@$(RUN) -m compileall -qq -j 0 src tests papers
 	@$(MAKE) --no-print-directory lint & lint=$$!; \
 	$(RUN) -m pytest -q -n auto --maxprocesses 8 --dist worksteal; tests=$$?; \
 	wait $$lint || { echo "Lint failed: see above, or run make lint." >&2; exit 1; }; \
@@ -71,6 +74,10 @@ bench: .venv-bench/installed
 	fi
 	@.venv-bench/bin/python benchmarks/speed/run.py $(BENCH)
 
+papers: .venv/installed-dev
+	@$(RUN) -m aucmax.cli bench list
+	@echo "To run them: . .venv/bin/activate, then aucmax bench run KEY (see papers/README.md)."
+
 # Warnings are errors, and all pages are read again, so that what they show has just run.
 SPHINX := $(RUN) -m sphinx --fail-on-warning --quiet -d docs/_build/doctrees docs
 docs: .venv/installed-docs
@@ -79,13 +86,27 @@ docs: .venv/installed-docs
 	@$(SPHINX) -b doctest docs/_build/doctest
 	@echo "Open docs/_build/html/index.html"
 
+# The wheel alone has to do what the first Python block of the README shows.
+dist: .venv/installed-dev
+	@rm -rf dist build/wheel-venv
+	@for folder in . papers; do \
+	  (cd $$folder && "$(CURDIR)/$(RUN)" -m hatchling build -d "$(CURDIR)/dist") || exit 1; \
+	done
+	@"$(PYTHON)" -m venv build/wheel-venv
+	@build/wheel-venv/bin/python -m pip install --quiet --disable-pip-version-check dist/aucmax-*.whl
+	@cd build && wheel-venv/bin/python ../tests/first_block.py ../README.md
+	@ls dist
+
+floors: .venv-floors/installed
+	@.venv-floors/bin/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal
+
 clean:
-	rm -rf .venv .venv-bench build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .venv-bench .venv-floors build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	rm -rf .hypothesis aucmax-demo docs/_build docs/generated
-	find src tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} +
+	find src tests examples benchmarks papers -name __pycache__ -prune -exec rm -rf {} +
 
 # A changed dependency or version number is installed the next time.
-INSTALLED := pyproject.toml src/aucmax/__init__.py
+INSTALLED := pyproject.toml src/aucmax/__init__.py papers/pyproject.toml
 
 .venv/installed: $(INSTALLED) | .venv/bin/python
 	@echo "Installing aucmax into .venv ..."
@@ -95,19 +116,19 @@ INSTALLED := pyproject.toml src/aucmax/__init__.py
 
 .venv/installed-demo: $(INSTALLED) | .venv/bin/python
 	@echo "Installing aucmax and what the demo needs into .venv ..."
-	@$(PIP_INSTALL) --editable '.[bench,boost]'
+	@$(PIP_INSTALL) --editable '.[boost,data,io,plot]'
 	@$(COMPILE)
 	@touch .venv/installed $@
 
 .venv/installed-dev: $(INSTALLED) | .venv/bin/python
 	@echo "Installing aucmax and its development tools into .venv ..."
-	@$(PIP_INSTALL) --editable '.[dev]'
+	@$(PIP_INSTALL) --editable '.[dev]' --editable ./papers
 	@$(COMPILE)
 	@touch .venv/installed $@
 
 .venv/installed-docs: $(INSTALLED) | .venv/bin/python
 	@echo "Installing aucmax and what builds its pages into .venv ..."
-	@$(PIP_INSTALL) --editable '.[docs]'
+	@$(PIP_INSTALL) --editable '.[docs]' --editable ./papers
 	@$(COMPILE)
 	@touch .venv/installed $@
 

@@ -3,9 +3,9 @@
 
 import sys
 
-from aucmax.bench.problem import draw_at_most, load_problem
-from aucmax.bench.protocol import load_paper
 from aucmax.datasets import DatasetUnavailable
+from aucmax_papers.problem import draw_at_most, load_problem
+from aucmax_papers.protocol import load_paper
 
 # The first of these that has a set says how to read it.
 PAPERS = ("khalid2018", "kakkar2017", "szorenyi2017")

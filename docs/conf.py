@@ -86,11 +86,11 @@ html_theme_options = {
 PAGES = {
     "CONTRIBUTING.md": "/contributing.md",
     "benchmarks/front_door/README.md": "/evidence/front_door.md",
-    "benchmarks/papers/README.md": "/evidence/papers.md",
+    "papers/results/README.md": "/evidence/papers.md",
     "benchmarks/speed/README.md": "/evidence/speed.md",
 }
 PAGES |= {
-    f"benchmarks/papers/{key}/TABLES.md": f"/evidence/{key}.md"
+    f"papers/results/{key}/TABLES.md": f"/evidence/{key}.md"
     for key in ("gao2013", "kakkar2017", "khalid2018", "natole2019", "szorenyi2017")
 }
 

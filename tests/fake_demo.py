@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from aucmax.bench.demo import ModelRun, SetRun
 from aucmax.datasets.bundled import Bundle
+from aucmax.demo.run import ModelRun, SetRun
 from aucmax.metrics import AUCInterval, roc_auc_interval, roc_auc_test
 
 OURS = "AUCClassifier"

@@ -8,7 +8,6 @@ import multiprocessing
 import time
 
 IMPORTED = [
-    "aucmax.bench.runner",
     "aucmax.estimators.least_squares_auc",
     "aucmax.estimators.opauc",
     "aucmax.estimators.rank_svm",
@@ -44,18 +43,3 @@ def fit(model, folder, out):
             time.sleep(0.02)
 
     save(model.fit_stream(batches(), checkpoint=Slow(folder)), out)
-
-
-def run_paper(folder, n_jobs=1):
-    """Write every result at once, and slowly, so that a kill hits the run at work."""
-    from bench.small_paper import load_small
-
-    from aucmax.bench import runner, store
-
-    def add(self, rows):
-        keep(self, rows)
-        time.sleep(0.02)
-
-    keep, store.Store.add, store.FLUSH_SECONDS = store.Store.add, add, -1.0
-    runner.load_paper = load_small
-    runner.run("small", results=folder, n_jobs=n_jobs)

@@ -18,7 +18,7 @@ import warnings
 from pathlib import Path
 
 from _rivals import fit_tuned, scores, why_not
-from _store import OURS, RESULTS, RIVALS, append, code_version, read, versions
+from _store import OURS, RESULTS, RESULTS_VERSION, RIVALS, append, read, versions
 from _tasks import SETS, task
 from threadpoolctl import threadpool_limits
 
@@ -30,9 +30,8 @@ def main():
     args = _arguments()
     warnings.filterwarnings("ignore")
     done = read(args.results)
-    version = code_version() if OURS in args.methods else None
     for name in args.sets:
-        for method, number in _open(name, args, done, version):
+        for method, number in _open(name, args, done):
             try:
                 row = measure(method, task(name), number)
             except Exception:
@@ -40,39 +39,38 @@ def main():
                 print(f"{name} {number} {method} failed; it is tried again next time.")
                 continue
             if method == OURS:
-                row["code"] = version
+                row["results_version"] = RESULTS_VERSION
             append(row, args.results)
             _tell(row)
 
 
-def _open(name, args, done, version):
+def _open(name, args, done):
     """Return what is still to be run of a set."""
-    splits = (
-        range(len(task(name).splits)) if _is_open(name, args, done, version) else ()
-    )
+    splits = range(len(task(name).splits)) if _is_open(name, args, done) else ()
     return [
         (method, number)
         for number in splits
         for method in args.methods
-        if not _has(done.get((name, number, method)), args.redo_ours, version)
+        if not _has(done.get((name, number, method)), args.redo_ours)
     ]
 
 
-def _is_open(name, args, done, version):
+def _is_open(name, args, done):
     """Return whether the set must be read to know; most files take a while."""
     for method in args.methods:
         row = done.get((name, 0, method))
         n_splits = row["n_splits"] if row else 1
         rows = (done.get((name, number, method)) for number in range(n_splits))
-        if not all(_has(row, args.redo_ours, version) for row in rows):
+        if not all(_has(row, args.redo_ours) for row in rows):
             return True
     return False
 
 
-def _has(row, redo_ours, version):
+def _has(row, redo_ours):
     if row is None:
         return False
-    return not (redo_ours and row["method"] == OURS and row["code"] != version)
+    is_old = row["method"] == OURS and row["results_version"] != RESULTS_VERSION
+    return not (redo_ours and is_old)
 
 
 def measure(method, chosen, number):
@@ -150,7 +148,7 @@ def _arguments():
     parser.add_argument("--methods", default=",".join(known), help=",".join(known))
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument(
-        "--redo-ours", action="store_true", help="where its code has changed since"
+        "--redo-ours", action="store_true", help="where its version was raised since"
     )
     parser.add_argument("--results", type=Path, default=RESULTS)
     args = parser.parse_args()

@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from statistics import fmean
 
-from _store import OURS, RESULTS, RIVALS, read
+from _store import OURS, RESULTS, RESULTS_VERSION, RIVALS, read
 from _summary import CEILING, MARGIN, METHODS, summarise
 
 TITLES = {**RIVALS, OURS: "AUCClassifier"}
@@ -76,13 +76,11 @@ def _provenance(rows):
     libraries = sorted(
         {" ".join(f"{k} {v}" for k, v in r["versions"].items()) for r in rows.values()}
     )
-    codes = sorted({r["code"] for r in rows.values() if r["method"] == OURS})
+    found = {r["results_version"] for r in rows.values() if r["method"] == OURS}
     text = f"Measured with {' and '.join(libraries) or 'nothing'}."
-    if len(codes) > 1:
-        text += (
-            f" **AUCClassifier's results are of {len(codes)} versions of its code.**"
-        )
-    return text + (f" Code of aucmax: {', '.join(codes)}." if codes else "")
+    if found - {RESULTS_VERSION}:
+        text += " **Some results of AUCClassifier are of earlier versions of it.**"
+    return text
 
 
 def _auc_table(results):

@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aucmax import bench, datasets, distributed, io, metrics, plots, preparation
+    from aucmax import datasets, distributed, io, metrics, plots, preparation
     from aucmax.auto.classifier import AUCClassifier
     from aucmax.estimators.ada_oam import AdaOAM
     from aucmax.estimators.kernel_rank_svm import KernelRankSVM
@@ -62,7 +62,6 @@ __all__ = [
     "RankSVMCV",
     "SparseKernelAUC",
     "UnivariateAUC",
-    "bench",
     "datasets",
     "distributed",
     "io",

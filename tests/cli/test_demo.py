@@ -10,10 +10,10 @@ from click.testing import CliRunner
 from color_vision import contrast
 from fake_demo import OURS, make_set
 
-from aucmax.bench.demo_models import make_models
-from aucmax.bench.demo_text import describe_all, describe_outcome
 from aucmax.cli import _base
 from aucmax.cli.demo import demo
+from aucmax.demo.models import make_models
+from aucmax.demo.text import describe_all, describe_outcome
 
 PAGE = "aucmax-demo/demo.html"
 NOISES = {OURS: 0.5, "other": 3.0}
@@ -51,7 +51,7 @@ def invoke(tmp_path, monkeypatch):
             tell(f"{name}: at work")
             yield make_set(NOISES, name=name)
 
-    monkeypatch.setattr("aucmax.bench.demo.run_demo", run_demo)
+    monkeypatch.setattr("aucmax.demo.run.run_demo", run_demo)
 
     def invoke(*args):
         return CliRunner().invoke(demo, args)
@@ -82,7 +82,7 @@ def test_all_sets_are_shown(invoke, tmp_path):
 def no_plots(monkeypatch):
     """Pages in no time."""
     monkeypatch.setattr(
-        "aucmax.bench.demo_page.write_demo", lambda sets, path, is_quick: path
+        "aucmax.demo.page.write_demo", lambda sets, path, is_quick: path
     )
 
 
@@ -139,7 +139,7 @@ def test_stopped_by_hand_it_leaves_nothing(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("aucmax.bench.demo.run_demo", run_demo)
+    monkeypatch.setattr("aucmax.demo.run.run_demo", run_demo)
     result = CliRunner().invoke(demo)
     assert result.exit_code == 130
     assert result.stderr == "\nStopped.\n"

@@ -256,44 +256,8 @@ def split_names(texts: Sequence[str], known: Collection[str]) -> list[str] | Non
     return names or None
 
 
-def results_option(command: _Function) -> _Function:
-    """Add ``--results``."""
-    return click.option(
-        "--results",
-        metavar="DIR",
-        type=click.Path(file_okay=False, path_type=Path),
-        default="aucmax-results",
-        envvar="AUCMAX_RESULTS",
-        show_default=True,
-        show_envvar=True,
-        help="Folder of the results.",
-    )(command)
-
-
-def fast_option(command: _Function) -> _Function:
-    """Add ``--fast``."""
-    return click.option(
-        "--fast",
-        is_flag=True,
-        help="The reduced protocol: fewer repeats, fewer rows, no large sets.",
-    )(command)
-
-
 def json_option(command: _Function) -> _Function:
     """Add ``--json``."""
     return click.option(
         "--json", "as_json", is_flag=True, help="Print JSON, for programs."
     )(command)
-
-
-def shown_options(command: _Function) -> _Function:
-    """Add ``--table`` and ``--figure``."""
-    for name in ("figure", "table"):
-        command = click.option(
-            f"--{name}",
-            f"{name}s",
-            metavar="N",
-            multiple=True,
-            help=f"Only this {name} of the paper; may be given several times.",
-        )(command)
-    return command

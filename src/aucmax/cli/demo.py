@@ -19,7 +19,7 @@ from aucmax.cli._base import (
 )
 
 if TYPE_CHECKING:
-    from aucmax.bench.demo import SetRun
+    from aucmax.demo.run import SetRun
 
 PAGE = "demo.html"
 WIDTH = 80
@@ -54,8 +54,8 @@ def demo(out: Path, quick: bool, as_json: bool) -> None:
     cross-validation. Prints a table, and writes a page with plots that needs no
     network. Takes one or two minutes.
     """
-    from aucmax.bench.demo import run_demo
-    from aucmax.bench.demo_text import describe_all, to_dict
+    from aucmax.demo.run import run_demo
+    from aucmax.demo.text import describe_all, to_dict
 
     _check_folder(out)
     sets = []
@@ -83,7 +83,7 @@ def _check_folder(out: Path) -> None:
 
 
 def _show(each: "SetRun") -> None:
-    from aucmax.bench.demo_text import describe_outcome, describe_rows, table_text
+    from aucmax.demo.text import describe_outcome, describe_rows, table_text
 
     _say(f"{each.data.name}: {each.data.description} {describe_rows(each)}.")
     click.echo(f"{table_text(each)}\n")
@@ -98,7 +98,7 @@ def _write_page(
     sets: "list[SetRun]", path: Path, quick: bool
 ) -> tuple[Path | None, str]:
     """Return where the page is, if it could be written, and a sentence about it."""
-    from aucmax.bench.demo_page import write_demo
+    from aucmax.demo.page import write_demo
 
     try:
         page = write_demo(sets, path, is_quick=quick).resolve()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Scores from the labels of the nearest rows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from aucmax._utils.state import expect_type
-from aucmax._utils.typing import Matrix, is_sparse
+from aucmax._utils.typing import BoolArray, FloatArray, IntArray, Matrix, is_sparse
 from aucmax._utils.validation import (
     COUNT,
     StrOptions,
@@ -18,6 +18,7 @@ from aucmax._utils.validation import (
 )
 from aucmax.estimators._online_base import OnlineScorer
 from aucmax.neighbors.auto import BACKENDS, make_index
+from aucmax.neighbors.curve import scores_while_learning
 from aucmax.neighbors.embedded import EmbeddedIndex
 from aucmax.neighbors.index import Index
 from aucmax.neighbors.learner import NeighborLearner
@@ -200,6 +201,30 @@ class KNNOAM(OnlineScorer):
             Without what ``reduce`` holds.
         """
         return self._learner.memory_usage()
+
+    def _scores_while_learning(
+        self, X: Matrix, is_pos: BoolArray, points: IntArray, exclude_self: bool
+    ) -> Iterator[FloatArray] | None:
+        """Score all rows so far at each point, as `metrics.auc_curve` does.
+
+        Returns None where the neighbours have to be searched anew at each point.
+        """
+        if (
+            self.ties == "random"
+            or self.weights != "uniform"
+            or self.backend == "approximate"
+            or self.reduce is not None
+            or is_sparse(X)
+        ):
+            return None
+        return scores_while_learning(
+            X,
+            is_pos,
+            points,
+            k=self.k,
+            shares_ties=self.ties == "average",
+            counts_itself=not exclude_self,
+        )
 
     @property
     def _learner(self) -> NeighborLearner:

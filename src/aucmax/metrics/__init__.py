@@ -16,24 +16,34 @@ from aucmax.metrics.delong import (
     roc_auc_test,
 )
 from aucmax.metrics.evaluate_stream import StreamRecord, evaluate_stream
+from aucmax.metrics.online_curve import (
+    AUCCurve,
+    MeanCurve,
+    auc_curve,
+    online_curves,
+)
 from aucmax.metrics.partial import partial_auc
 from aucmax.metrics.prequential import PrequentialAUC
 from aucmax.metrics.roc import ROCCurve, roc_curve
 from aucmax.metrics.streaming import StreamingAUC
 
 __all__ = [
+    "AUCCurve",
     "AUCInterval",
     "AUCTest",
     "CostCurve",
+    "MeanCurve",
     "OperatingPoint",
     "PrequentialAUC",
     "ROCBand",
     "ROCCurve",
     "StreamRecord",
     "StreamingAUC",
+    "auc_curve",
     "best_threshold",
     "cost_curve",
     "evaluate_stream",
+    "online_curves",
     "partial_auc",
     "roc_auc",
     "roc_auc_interval",

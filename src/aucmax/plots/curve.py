@@ -21,7 +21,7 @@ NAME_HEIGHT = 1.2
 
 
 class Curve(Protocol):
-    """What is drawn, such as :class:`aucmax.bench.online_curve.MeanCurve`."""
+    """What is drawn, such as :class:`aucmax.metrics.MeanCurve`."""
 
     @property
     def n_rows(self) -> NDArray[Any]:
@@ -47,7 +47,7 @@ class CurveDisplay:
     Parameters
     ----------
     curves : dict of str to curve
-        By the names of the models, what :func:`aucmax.bench.online_curve.online_curves`
+        By the names of the models, what :func:`aucmax.metrics.online_curves`
         returns: ``n_rows``, ``mean`` and ``std``, arrays of one length each.
 
     Attributes
@@ -65,7 +65,7 @@ class CurveDisplay:
 
     See Also
     --------
-    aucmax.bench.online_curve.online_curves : Makes the curves.
+    aucmax.metrics.online_curves : Makes the curves.
     StreamDisplay : The AUC on new rows.
 
     Examples
@@ -110,7 +110,7 @@ class CurveDisplay:
         Parameters
         ----------
         curves : dict of str to curve
-            What :func:`aucmax.bench.online_curve.online_curves` returns.
+            What :func:`aucmax.metrics.online_curves` returns.
         ax, x_scale, names, band
             As in :meth:`plot`.
 

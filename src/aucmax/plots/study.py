@@ -19,7 +19,7 @@ WIDTH, HEIGHT, LEGEND_LINE = 3.7, 2.5, 0.19
 
 
 class StudyLine(Protocol):
-    """What is drawn, such as :class:`aucmax.bench.study.Line`."""
+    """What is drawn, such as :class:`aucmax_papers.study.Line`."""
 
     @property
     def x(self) -> NDArray[Any]:
@@ -60,7 +60,7 @@ class StudyDisplay(CurveDisplay):
 
     Examples
     --------
-    A line as :func:`aucmax.bench.study.collect_lines` makes it::
+    A line as :func:`aucmax_papers.study.collect_lines` makes it::
 
         StudyDisplay.from_lines({"OPAUC": line}, label="rank").figure_.savefig("s.png")
     """

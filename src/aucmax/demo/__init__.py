@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The demonstration: AUCClassifier beside other models on real data."""
