@@ -116,7 +116,7 @@ def test_without_extras_there_is_a_table_and_advice(
     assert OURS in result.stdout
     last = result.stdout.splitlines()[-1]
     assert last.startswith("There is no page with plots, which needs jinja2 and")
-    assert 'pip install "aucmax[bench]"' in last
+    assert 'pip install "aucmax[plot]"' in last
     assert list(tmp_path.iterdir()) == []
     found = json.loads(invoke("--json").stdout)
     assert found["page"] is None

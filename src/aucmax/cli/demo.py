@@ -107,6 +107,6 @@ def _write_page(
             raise
         return None, (
             "There is no page with plots, which needs jinja2 and matplotlib. Install "
-            'them with: pip install "aucmax[bench]"'
+            'them with: pip install "aucmax[plot]"'
         )
     return page, f"Wrote {path}. Open {page.as_uri()} in a browser."
