@@ -51,7 +51,8 @@ class Preparation(TransformerMixin, BaseEstimator):
     -----
     X may be a pandas or polars data frame, an array, or a sparse matrix, whose columns
     are divided by their largest value. All is learned in ``fit``: of a stream, from a
-    sample of its rows. A text that was not seen there counts as missing.
+    sample of its rows. A text that was not seen there counts as missing. Columns of a
+    frame that were not in ``fit`` are left out.
 
     Numbers such as 1,234 in all rows may be thousands, and remain text.
 
