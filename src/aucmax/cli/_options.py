@@ -78,7 +78,7 @@ def stream_options(command: _Function) -> _Function:
             "--dask-scheduler",
             metavar="ADDRESS",
             help="Train on this Dask cluster, such as tcp://host:8786, whose workers "
-            "can read DATA, Parquet files.",
+            "can read DATA.",
         ),
         click.option(
             "--every",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Dask arrays, dask frames and Parquet files as lists of partitions."""
+"""Dask arrays, dask frames and files as lists of partitions."""
 
 import os
 from typing import Any, NamedTuple, TypeGuard

@@ -75,11 +75,11 @@ class DaskNBAUC(DaskScorer, NBAUC):
         ----------
         X : dask array or frame of shape (n_samples, n_features), path or list of paths
             Training rows, dense or with a CSR matrix per chunk. Blocks may be uneven,
-            empty or of one class. A path is that of a Parquet file, a folder of them,
+            empty or of one class. A path is that of a file, a folder of Parquet files,
             or a glob.
         y : dask array or series of shape (n_samples,), or str
             Labels, two distinct values; the larger is positive. Or the column of X,
-            when that is a frame or Parquet files, that holds them.
+            when that is a frame or files, that holds them.
         sample_weight : dask array or series of shape (n_samples,), or str, default=None
             A row of weight two counts as two rows.
 

@@ -211,7 +211,7 @@ def read_batches(  # noqa: PLR0913
 
     Raises
     ------
-    ValueError
+    TableError
         If a file is empty, damaged, cut off or not of this format, a column is not in
         all files or not of the same kind everywhere, columns have the same name, hold
         dates, or are to be refused by `missing` or `categories`, or if an integer is
@@ -256,7 +256,7 @@ def read_batches(  # noqa: PLR0913
     >>> read_batches(file, target="default")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    ValueError: Column 'town' of ...loans.csv holds text. Pass categories='one-hot' ...
+    aucmax...TableError: Column 'town' of ...loans.csv holds text. Pass categories=...
     >>> folder.cleanup()
     """
     _check_count("batch_rows", batch_rows, 1)

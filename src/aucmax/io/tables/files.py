@@ -47,8 +47,13 @@ class Reader(Protocol):
     def schema(self) -> tuple[Schema, int | None]:
         """Return the types of all columns, and how many rows there are if known."""
 
-    def batches(self, columns: Sequence[str], skip: int = 0) -> Iterator[Any]:
-        """Yield record batches; rows can be skipped if they are counted."""
+    def batches(
+        self, columns: Sequence[str], skip: int = 0, *, whole: bool = False
+    ) -> Iterator[Any]:
+        """Yield record batches, large ones if the whole file is kept anyway.
+
+        Rows can be skipped if they are counted.
+        """
 
 
 class TableFile(NamedTuple):
@@ -110,7 +115,11 @@ class TableFiles:
         return [file.schema[name] for file in self.files]
 
     def batches(
-        self, columns: Sequence[str] | None = None, skip: int = 0
+        self,
+        columns: Sequence[str] | None = None,
+        skip: int = 0,
+        *,
+        whole: bool = False,
     ) -> Generator[tuple[str, int, Any], None, None]:
         """Yield record batches, each with its file and the row where it begins."""
         columns = self.picked.all if columns is None else columns
@@ -121,7 +130,7 @@ class TableFiles:
             reader.source.check_unchanged()
             # Only if the rows are counted can they be left out unread.
             row = 0 if n_rows is None else skip
-            for batch in reader.batches(columns, row):
+            for batch in reader.batches(columns, row, whole=whole):
                 left_out = max(skip - row, 0)
                 if left_out < batch.num_rows:
                     yield reader.source.name, row + left_out, batch.slice(left_out)

@@ -38,7 +38,9 @@ class JsonReader:
         """Return the types of the columns by name."""
         return types_of(self.source, self._content.schema), None
 
-    def batches(self, columns: Sequence[str], skip: int = 0) -> Iterator[Any]:
+    def batches(
+        self, columns: Sequence[str], skip: int = 0, *, whole: bool = False
+    ) -> Iterator[Any]:
         """Yield columns, some rows at a time."""
         return iter(self._content.select(columns).to_batches())
 

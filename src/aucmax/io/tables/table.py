@@ -48,7 +48,7 @@ class Table:
 
 
 def read_table(
-    path_or_file: str | os.PathLike[str] | IO[bytes],
+    path_or_file: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | IO[bytes],
     *,
     target: str | int | None = None,
     format: str | None = None,
@@ -62,8 +62,9 @@ def read_table(
 
     Parameters
     ----------
-    path_or_file : str, path or binary file
-        The file; ``"-"`` is the standard input. It may be packed as .gz, .bz2 or .xz,
+    path_or_file : str, path, list of paths, or binary file
+        The file, or files, a folder or a pattern, as in `read_batches`; ``"-"`` is the
+        standard input. It may be packed as .gz, .bz2 or .xz,
         or be the only file in a .zip archive. The first line of a CSV or TSV file has
         the names of the columns. Each line of a .jsonl or .ndjson file is a JSON object
         with a value for each column; one that is left out is missing.
@@ -92,7 +93,7 @@ def read_table(
 
     Raises
     ------
-    ValueError
+    TableError
         If the file is empty, damaged or not of this format, if its rows have different
         lengths, a line of text is longer than 32 MB or is not UTF-8 (the message has
         the number of the line), if
@@ -103,8 +104,10 @@ def read_table(
     Notes
     -----
     In text, an empty cell and one with NA, NaN, null or the like are missing; inside
-    quotes they are text. Types are found from all rows: whole numbers, numbers, true
-    and false, dates, else text. Row labels that pandas put into a file are left out.
+    quotes they are text. Types are found in the first megabyte of a text, as
+    `read_batches` does: whole numbers, numbers, true and false, dates, else text.
+    Numbers with a point may follow whole ones; another value of another type later on
+    is an error. Row labels that pandas put into a file are left out.
 
     Examples
     --------
@@ -124,7 +127,7 @@ def read_table(
     >>> read_table(file, target="defualt")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    ValueError: ...loans.csv has no column 'defualt'. The nearest names: 'default'.
+    aucmax...TableError: ...loans.csv has no column 'defualt'. The nearest ...
     >>> folder.cleanup()
     """
     sources = open_sources(path_or_file)
@@ -193,12 +196,10 @@ def read_part(
     """Put together what is read in batches: features in pandas, labels and weights."""
     arrow = import_optional("pyarrow", "io")
     target, features, weight, _ = tables.picked
-    types = tables.files[0].schema
-    empty = arrow.schema([(name, types[name]) for name in features]).empty_table()
-    parts = [empty]
-    labels: list[NDArray[Any]] = [np.empty(0, tables.labels)]
-    weights = [np.empty(0)]
-    for file, row, batch in tables.batches(skip=skip):
+    parts: list[Any] = []
+    labels: list[NDArray[Any]] = []
+    weights: list[NDArray[Any]] = []
+    for file, row, batch in tables.batches(skip=skip, whole=True):
         n_left = batch.num_rows if most is None else skip + most - row
         if n_left <= 0:
             break
@@ -212,12 +213,25 @@ def read_part(
         parts.append(arrow.Table.from_batches([part.select(features)]))
         # Not kept while the next one is read.
         del batch, part
+    if not parts:
+        types = tables.files[0].schema
+        schema = arrow.schema([(name, types[name]) for name in features])
+        parts.append(schema.empty_table())
+        labels, weights = [np.empty(0, tables.labels)], [np.empty(0)]
     with naming(tables.name):
         content = arrow.concat_tables(parts, promote_options="permissive")
         del parts
         X = to_frame(content.unify_dictionaries())
-    y = None if target is None else np.concatenate(labels)
-    return X, y, None if weight is None else np.concatenate(weights)
+    # Of one array, a copy would be a waste.
+    y, mass = (
+        None
+        if not arrays
+        else arrays[0]
+        if len(arrays) == 1
+        else np.concatenate(arrays)
+        for arrays in (labels, weights)
+    )
+    return X, y, mass
 
 
 def read_frames(tables: TableFiles, most_rows: int) -> Iterator[tuple[Any, Any]]:

@@ -68,7 +68,9 @@ class TextReader:
             diagnose_text(self.source, self.separator)
         return dict(zip(names, schema.types, strict=True)), None
 
-    def batches(self, columns: Sequence[str], skip: int = 0) -> Iterator[Any]:
+    def batches(
+        self, columns: Sequence[str], skip: int = 0, *, whole: bool = False
+    ) -> Iterator[Any]:
         """Yield columns, some rows at a time.
 
         A quote that is never closed takes all that follows for one cell. That is in the
