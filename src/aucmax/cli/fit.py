@@ -2,25 +2,18 @@
 """``aucmax fit``: from a table to a model file."""
 
 import glob
-import math
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from aucmax.cli._base import (
     Command,
     check_new,
-    count,
     examples,
-    interval_text,
     is_watched,
     json_option,
-    show_columns,
     show_json,
-    tell,
-    tell_progress,
     write_bytes,
 )
 from aucmax.cli._models import (
@@ -30,7 +23,6 @@ from aucmax.cli._models import (
     ModelName,
     Setting,
     make_estimator,
-    make_model,
     told_settings,
 )
 from aucmax.cli._options import (
@@ -46,14 +38,9 @@ from aucmax.cli._options import (
 )
 
 if TYPE_CHECKING:
-    from aucmax.cli._data import Problem
-    from aucmax.cli._streamed import FitOptions, Stream
-    from aucmax.metrics import AUCInterval
+    pass
 
 FOLDS = 5
-# On which rows an AUC was measured.
-OUT_OF_FOLD, HELD_OUT = "out of fold", "on rows before they were learned"
-LEFT_OUT = "on rows that were left out"
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -67,15 +54,6 @@ class Folds(click.IntRange):
                 "One fold leaves no rows to learn from. Give --cv 2."
             )
         return super().convert(value, param, ctx)
-
-
-class _Result(NamedTuple):
-    """A fitted model with what is known of it."""
-
-    model: Any
-    seconds: float
-    interval: "AUCInterval | None"
-    how: str
 
 
 @click.command(
@@ -184,8 +162,16 @@ def fit(
     chosen = dict(settings)
 
     from aucmax.cli._data import Problem, open_alike, open_input, read_problem
+    from aucmax.cli._fit_report import (
+        card_of,
+        facts_of,
+        show_fit,
+        tell_trust,
+        test_facts,
+    )
     from aucmax.cli._streamed import FitOptions, Stream, open_stream
     from aucmax.cli._trained import expects, read_test
+    from aucmax.cli._training import train, train_auto, train_stream
     from aucmax.io import save
 
     rows = open_input(data, format, separator, target)
@@ -205,35 +191,26 @@ def fit(
     n_folds = (0 if test else FOLDS) if cv is None else cv
     with told_settings(name, chosen):
         if isinstance(problem, Problem):
-            train = _train_auto if name == "auto" else _train
-            result = train(name, estimator, problem, n_folds, seed)
+            learn = train_auto if name == "auto" else train
+            result = learn(name, estimator, problem, n_folds, seed)
         else:
             options = FitOptions(
                 checkpoint, every or 1, dask_scheduler, DASK_MODELS.get(name)
             )
-            result = _train_stream(name, estimator, problem, n_folds > 0, options)
-    facts = _facts(name, chosen, target, problem, result)
+            result = train_stream(name, estimator, problem, n_folds > 0, options)
+    facts = facts_of(name, chosen, target, problem, result)
     if tested is not None:
-        facts["test"] = _test(result.model, tested)
+        facts["test"] = test_facts(result.model, tested)
     save(result.model, out, metadata=facts | {"columns": problem.kinds})
     facts["out"] = str(out)
-    _tell_trust(out)
+    tell_trust(out)
     if card is not None:
-        write_bytes(card, _card(result.model, problem, tested, facts).encode())
+        write_bytes(card, card_of(result.model, problem, tested, facts).encode())
         facts["card"] = str(card)
     if as_json:
         show_json(facts)
     else:
-        _show(facts, result.model)
-
-
-def _tell_trust(out: Path) -> None:
-    """Note which types a user has to trust to load the model."""
-    from aucmax.io import read_metadata
-
-    if asked := read_metadata(out)["needs_trust"]:
-        options = " ".join(f"--trust {each}" for each in asked)
-        tell(f"Note: to use {out}, it has to be trusted: {options}.")
+        show_fit(facts, result.model)
 
 
 def _stem(data: str) -> str:
@@ -273,158 +250,3 @@ def _check_stream(
         )
     if checkpoint is not None and dask_scheduler is not None:
         raise click.UsageError("A cluster keeps no checkpoints. Leave one of them out.")
-
-
-def _train_stream(
-    name: str, estimator: Any, stream: "Stream", hold: bool, options: "FitOptions"
-) -> _Result:
-    from aucmax.cli._streamed import train
-
-    model = make_model(name, estimator, is_sparse=not stream.kinds)
-    start = time.perf_counter()
-    model, interval = train(model, stream, hold=hold, options=options)
-    return _Result(_quiet(model), time.perf_counter() - start, interval, LEFT_OUT)
-
-
-def _train_auto(
-    name: str, model: Any, problem: "Problem", n_folds: int, seed: int
-) -> _Result:
-    """Fit the model that cross-validates by itself."""
-    start = time.perf_counter()
-    model.fit(problem.X, problem.y)
-    seconds = time.perf_counter() - start
-    interval = model.auc_interval_
-    # Of a class with one row nothing could be left out to measure by.
-    known = None if math.isnan(interval.auc) else interval
-    return _Result(_quiet(model), seconds, known, OUT_OF_FOLD)
-
-
-def _train(
-    name: str, estimator: Any, problem: "Problem", n_folds: int, seed: int
-) -> _Result:
-    from sklearn.base import clone
-
-    from aucmax.cli._fitting import (
-        check_folds,
-        is_streamed,
-        learn_in_batches,
-        out_of_fold,
-    )
-    from aucmax.metrics import roc_auc_interval
-
-    X, y, is_pos, *_ = problem
-    model = make_model(name, estimator, is_sparse=not problem.kinds)
-    start = time.perf_counter()
-    if MODELS[name].streams and is_streamed(estimator, len(y)):
-        interval = learn_in_batches(model, X, y, is_pos, seed)
-        return _Result(_quiet(model), time.perf_counter() - start, interval, HELD_OUT)
-    if n_folds:
-        n_folds = check_folds(n_folds, is_pos, str(problem.place))
-    model.fit(X, y)
-    seconds = time.perf_counter() - start
-    if not n_folds:
-        return _Result(_quiet(model), seconds, None, "")
-    found = out_of_fold(
-        lambda: clone(model),
-        X,
-        y,
-        is_pos,
-        n_folds=n_folds,
-        seed=seed,
-        progress=tell_progress,
-    )
-    interval = roc_auc_interval(is_pos, found.scores)
-    return _Result(_quiet(model), seconds, interval, OUT_OF_FOLD)
-
-
-def _quiet(model: Any) -> Any:
-    """Return the model, which shall not talk when somebody else fits it again."""
-    estimator = model.steps[-1][1] if hasattr(model, "steps") else model
-    if estimator.get_params(deep=False).get("verbose") == 1:
-        estimator.set_params(verbose=0)
-    return model
-
-
-def _facts(
-    name: str,
-    chosen: dict[str, Any],
-    target: str | None,
-    problem: "Problem | Stream",
-    result: _Result,
-) -> dict[str, Any]:
-    return {
-        "model": name,
-        "parameters": chosen,
-        "data": problem.source,
-        "target": target,
-        "rows": problem.n_rows,
-        "features": problem.n_features,
-        "positives": problem.n_pos,
-        "labels": problem.labels._asdict(),
-        "auc": None if result.interval is None else result.interval._asdict(),
-        "measured": result.how,
-        "seconds": round(result.seconds, 3),
-    }
-
-
-def _test(model: Any, tested: "Problem") -> dict[str, Any]:
-    from aucmax.cli._fitting import score_rows
-    from aucmax.metrics import roc_auc_interval
-
-    interval = roc_auc_interval(tested.is_pos, score_rows(model, tested.X))
-    return {
-        "data": tested.source,
-        "rows": len(tested.is_pos),
-        "positives": int(tested.is_pos.sum()),
-        **interval._asdict(),
-    }
-
-
-def _card(
-    model: Any,
-    problem: "Problem | Stream",
-    tested: "Problem | None",
-    facts: dict[str, Any],
-) -> str:
-    from aucmax.cli._streamed import Stream
-    from aucmax.io.models.card import escape_markdown, model_card
-
-    rows: dict[str, Any] = {}
-    if not isinstance(problem, Stream):
-        rows = {"X": problem.X, "y": problem.y}
-    if tested is not None:
-        y_test = model.classes_[tested.is_pos.astype(int)]
-        rows |= {"X_test": tested.X, "y_test": y_test}
-    notes = [f"Trained by aucmax fit from {escape_markdown(facts['data'])}."]
-    if facts["auc"] is not None:
-        notes.append(f"AUC {_auc_text(facts['auc'])}, {facts['measured']}.")
-    if hasattr(model, "explain"):
-        notes.append("\n\n" + escape_markdown(model.explain()))
-    out = Path(facts["out"])
-    return model_card(
-        model, title=out.stem, notes=" ".join(notes), file=out.name, **rows
-    )
-
-
-def _auc_text(found: dict[str, Any]) -> str:
-    return interval_text(found["auc"], found["low"], found["high"])
-
-
-def _show(facts: dict[str, Any], model: Any) -> None:
-    labels = facts["labels"]
-    rows = [
-        ("model", facts["model"]),
-        ("rows", f"{facts['rows']:,}, with {count(facts['features'], 'feature')}"),
-        ("positives", f"{facts['positives']:,} ({labels['positive']})"),
-    ]
-    if facts["auc"] is not None:
-        rows.append(("AUC", f"{_auc_text(facts['auc'])}, {facts['measured']}"))
-    if "test" in facts:
-        tested = facts["test"]
-        n_rows = count(tested["rows"], "test row")
-        rows.append(("AUC", f"{_auc_text(tested)}, {n_rows}"))
-    rows.append(("time", f"{facts['seconds']:.1f} s"))
-    rows += [(key, facts[key]) for key in ("out", "card") if key in facts]
-    show_columns(rows)
-    if hasattr(model, "explain"):
-        click.echo(f"\n{model.explain()}")
