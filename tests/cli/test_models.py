@@ -148,13 +148,12 @@ def test_batches_of_an_exact_learner_make_the_same_model(loans, monkeypatch):
 def test_only_learners_of_one_pass_are_streamed(monkeypatch):
     monkeypatch.setattr(_fitting, "STREAMED_ROWS", 10)
     one, two = (make_estimator("solam", {"n_passes": n}) for n in (1, 2))
-    assert is_streamed(one, 11, streams=True)
-    assert not is_streamed(one, 10, streams=True)
-    assert not is_streamed(one, 11, streams=False)
-    assert not is_streamed(two, 11, streams=True)
+    assert is_streamed(one, 11)
+    assert not is_streamed(one, 10)
+    assert not is_streamed(two, 11)
     # It has to see all rows before it can reduce them.
     pca = make_estimator("opauc", {"reduce": "pca", "n_components": 2})
-    assert not is_streamed(pca, 11, streams=True)
+    assert not is_streamed(pca, 11)
 
 
 def test_scores_of_all_folds_have_one_scale(rng):

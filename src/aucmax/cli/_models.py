@@ -26,7 +26,7 @@ class Recipe(NamedTuple):
 
 
 MODELS = {
-    "auto": Recipe("aucmax.auto", "AUCClassifier", "none"),
+    "auto": Recipe("aucmax", "AUCClassifier", "none"),
     "adaoam": Recipe("aucmax", "AdaOAM", streams=True),
     "kernelranksvm": Recipe("aucmax", "KernelRankSVM"),
     "knnoam": Recipe("aucmax", "KNNOAM", streams=True),
