@@ -76,8 +76,9 @@ def main():
     for key, method, variant in methods():
         for params in candidates(method, variant):
             auc, error = measure(key, method, variant, params)
-            # Others have learned nothing that could change, or move with the last digit.
-            if not error and auc > LEAST_AUC and is_stable(key, method, variant, params):
+            # Others have learned nothing that could change, or hang on the last digit.
+            is_good = not error and auc > LEAST_AUC
+            if is_good and is_stable(key, method, variant, params):
                 break
         else:
             sys.exit(f"{key} {method.name} {variant}: {error or auc}")

@@ -197,7 +197,7 @@ DENSE_CASES = [
     (RANDOM, f"{LEARNER}.marks", lambda marks: marks[:9]),
     (KNNOAM(), f"{LEARNER}.index.rows.n", put(10**6)),
     (KNNOAM(), f"{LEARNER}.index._norms", lambda norms: norms[:9]),
-    (KNNOAM(), f"{LEARNER}.index._scaled", narrow),
+    (KNNOAM(), f"{LEARNER}.index._copies", narrow),
     (KNNOAM(), f"{LEARNER}.index._centre", short),
     (KNNOAM(backend="tree"), f"{LEARNER}.index.rows.values", lambda rows: rows[:9]),
     (EMBEDDED, f"{LEARNER}.index.n_mapped", put(10**6)),
