@@ -11,7 +11,7 @@ COMPILE := $(RUN) -m compileall -qq -j 0 -x '/(tests|pip)/' .venv/lib || true
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint browser fuzz reliability bench papers docs dist floors clean
+.PHONY: help demo test lint browser fuzz reliability bench papers docs dist clean
 
 help:
 	@echo "make demo    AUCClassifier beside other models on real data: a table and a page"
@@ -23,7 +23,6 @@ help:
 	@echo "make papers  sets up aucmax bench, the experiments of five papers, and lists them"
 	@echo "make docs    the user guide and API reference, as HTML; runs their examples"
 	@echo "make dist    wheels and sdists of both distributions, tried in an empty environment"
-	@echo "make floors  all tests with the oldest dependencies that are allowed"
 	@echo "make clean   delete .venv, caches and build products"
 	@echo
 	@echo "make PYTHON=/path/to/python3.12 ... chooses the Python for a new .venv."
@@ -97,11 +96,8 @@ dist: .venv/installed-dev
 	@cd build && wheel-venv/bin/python ../tests/first_block.py ../README.md
 	@ls dist
 
-floors: .venv-floors/installed
-	@.venv-floors/bin/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal
-
 clean:
-	rm -rf .venv .venv-bench .venv-floors build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .venv-bench build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	rm -rf .hypothesis aucmax-demo docs/_build docs/generated
 	find src tests examples benchmarks papers -name __pycache__ -prune -exec rm -rf {} +
 
