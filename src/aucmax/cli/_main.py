@@ -36,7 +36,7 @@ class Main(Commands):
         if command is None and cmd_name == "bench":
             ctx.fail(
                 "The experiments of the papers are a distribution of their own: "
-                "pip install aucmax-papers, or ./papers from a checkout."
+                "pip install . ./papers in a checkout."
             )
         return command
 
